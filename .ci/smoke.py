@@ -37,7 +37,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for save, name in ((tok.save, "tok.json"), (tok.save_huggingface, "tokenizer.json")):
             save(Path(folder, name))
-            assert bpe.Tokenizer.open(Path(folder, name)).encode(TEXT) == ids
+            assert bpe.Tokenizer.load(Path(folder, name)).encode(TEXT) == ids
     assert most_common(np.array([3, 1, 3])) == (3, 2)
     print(f"bpe-structures {bpe.__version__} at {Path(str(bpe.__file__)).parents[1]}: works")
 

@@ -283,8 +283,8 @@ def bulk(small):
     keys, deltas = rng.integers(0, n // 2, n), rng.integers(1, 100, n)
     stream = list(zip(keys.tolist(), deltas.tolist(), strict=True))
 
-    def update_many(heap):
-        heap.update_many(keys, deltas)
+    def add_many(heap):
+        heap.add_many(keys, deltas)
         return heap
 
     def add_each(heap):
@@ -303,7 +303,7 @@ def bulk(small):
         def agree(heap, queue, sign=sign):
             return dict(heap.items()) == {key: sign * queue[key] for key in queue}
 
-        for our_name, run in (("MaxHeap.update_many", update_many), ("MaxHeap.add in a loop", add_each)):
+        for our_name, run in (("MaxHeap.add_many", add_many), ("MaxHeap.add in a loop", add_each)):
             ours = Side(our_name, run, MaxHeap)
             print_row(f"{n:,} deltas from Python", n, ours, theirs, 0 if small else 4, agree)
 

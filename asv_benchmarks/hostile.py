@@ -78,7 +78,7 @@ def chosen_keys(n: int) -> np.ndarray:
 
 def adding(make: Any, keys: np.ndarray) -> Run:
     ones = np.ones(keys.size, np.int64)
-    return lambda: make().update_many(keys, ones)
+    return lambda: make().add_many(keys, ones)
 
 
 def out_of_a_table(make: Any, n: int) -> tuple[Run, Run]:
@@ -329,7 +329,7 @@ def opening(content: dict[str, Any], text: str = "one two three", compiled_only:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "tokenizer.json")
             path.write_text(data)
-            bpe.Tokenizer.open(path, compiled_only=compiled_only).encode(text, allowed_special="all")
+            bpe.Tokenizer.load(path, compiled_only=compiled_only).encode(text, allowed_special="all")
 
     return run
 
@@ -442,7 +442,7 @@ def repeated_attack(model: str, name: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "tokenizer.json")
             path.write_text(json.dumps(MODELS[model]))
-            tok = bpe.Tokenizer.open(path)
+            tok = bpe.Tokenizer.load(path)
         words = text_of(random_words(n // 16))
         accented = words.replace(b"e", "e\u0301".encode())[:n]
         repeated = REPEATED[name] * (n // len(REPEATED[name]))

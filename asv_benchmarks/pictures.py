@@ -291,7 +291,7 @@ def size_of_vocabulary(counts: bpe.WordCounts, text: str) -> Figure:
     """Draw bytes a token by the size of the vocabulary, of the text that it is learned from."""
     largest = bpe.train(counts, vocab_size=max(VOCABULARY_SIZES), progress=False)
     n_bytes = len(text.encode())
-    rates = [n_bytes / largest.truncated(size).count(text) for size in VOCABULARY_SIZES]
+    rates = [n_bytes / largest.with_vocab_size(size).count(text) for size in VOCABULARY_SIZES]
     figure, axes = canvas(7, 3.5)
     axes.semilogx(VOCABULARY_SIZES, rates, "o-")
     axes.set_xticks(VOCABULARY_SIZES, [f"{size:,}" for size in VOCABULARY_SIZES], rotation=30)

@@ -575,7 +575,7 @@ def compare_with_tokenizers(new: bpe.Tokenizer, text: str) -> int:
         path = Path(folder, "tokenizer.json")
         new.save_huggingface(path)
         theirs = tokenizers.Tokenizer.from_file(str(path))
-        again = bpe.Tokenizer.open(path)
+        again = bpe.Tokenizer.load(path)
     must_agree("a tokenizer.json, read again", wanted, again.encode(text, allowed_special="all"))
     must_agree("tokenizers", wanted, theirs.encode(text, add_special_tokens=False).ids)
     return len(wanted)

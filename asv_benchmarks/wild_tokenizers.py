@@ -3,7 +3,7 @@
     python asv_benchmarks/wild_tokenizers.py FOLDER [--texts FILE ...] [--bytes N]
 
 FOLDER is searched, with all folders in it, for ``tokenizer.json``, and for the other formats that
-``bpe.Tokenizer.open`` reads. These have no peer of their own: there, tokenizers reads the file that we save.
+``bpe.Tokenizer.load`` reads. These have no peer of their own: there, tokenizers reads the file that we save.
 
 Each tokenizer encodes hard texts, some of them with its own special tokens inside, and the first N bytes of
 each file. Compared are ids, decoded text, offsets, and the saved file as tokenizers and transformers read it.
@@ -294,7 +294,7 @@ def times_as_fast(tok: bpe.Tokenizer, file: Path, text: str) -> str:
 def opened(path: Path) -> bpe.Tokenizer:
     if path.name.endswith("tokenizer.json"):
         return bpe.Tokenizer.from_huggingface(path)
-    return bpe.Tokenizer.open(path, pattern=PATTERNS.get(path.stem) if path.suffix == ".tiktoken" else None)
+    return bpe.Tokenizer.load(path, pattern=PATTERNS.get(path.stem) if path.suffix == ".tiktoken" else None)
 
 
 def empty_row(name: str, reason: str) -> str:

@@ -57,7 +57,7 @@ class TiktokenEncoding:
         if not isinstance(tokenizer, Tokenizer):
             raise TypeError(
                 f"a TiktokenEncoding takes a Tokenizer, not {type(tokenizer).__name__}: "
-                "Tokenizer.open(path) reads one from a file"
+                "Tokenizer.load(path) reads one from a file"
             )
         self.tokenizer, self.name = tokenizer, name
 
@@ -122,7 +122,7 @@ class TiktokenEncoding:
         try:
             return self.tokenizer.decode_bytes(tokens)
         except ValueError as error:
-            is_id = all(0 <= index(number) < _TOO_GREAT for number in tokens)
+            is_id = all(0 <= index(token_id) < _TOO_GREAT for token_id in tokens)
             raise (KeyError if is_id else OverflowError)(str(error)) from None
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:

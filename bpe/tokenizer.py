@@ -6,7 +6,6 @@ import difflib
 import inspect
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, AnyStr, TypeAlias
 
 import numpy as np
@@ -21,6 +20,7 @@ from bpe.encoding.streams import StreamDecoder, StreamEncoder, encode_parts
 from bpe.pipeline.engine import engine_of
 from bpe.splitting.pattern import Dialect, Pattern
 from bpe.splitting.specials import NO_TOKENS, Rules, SpecialOptions, Specials
+from bpe.support.old_names import NEW_NAME_OF, OldName
 from bpe.support.progress import Progress
 from bpe.support.text import as_bytes, as_text, utf8_of
 from bpe.vocabulary.given import (
@@ -30,7 +30,7 @@ from bpe.vocabulary.given import (
     vocabulary_of,
     with_special_tokens,
 )
-from bpe.vocabulary.parts import Packed, packed, truncated, unpacked
+from bpe.vocabulary.parts import Packed, packed, unpacked, with_vocab_size
 from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class Tokenizer:
     decode to the same bytes, if :attr:`is_lossless`. In a str, surrogate pairs are joined; any other
     surrogate is encoded as U+FFFD.
 
-    * files: :meth:`open`, :meth:`load`, :meth:`save`, and ``from_...``, ``save_...``, ``to_...`` for other
-      programs; :class:`TiktokenEncoding` has the methods of tiktoken
+    * files: :meth:`load`, :meth:`save`, and ``from_...``, ``save_...``, ``to_...`` for other programs;
+      :class:`TiktokenEncoding` has the methods of tiktoken
     * one text: :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`, :meth:`encode_with_offsets`,
       :meth:`encode_with_dropout`
     * many texts: :meth:`encode_batch`, :meth:`encode_batch_to_numpy`
@@ -70,7 +70,7 @@ class Tokenizer:
       :attr:`special_tokens`, :attr:`added_tokens`, :attr:`allowed_special`, :attr:`pattern`,
       :attr:`is_lossless`, :meth:`token_bytes`, :meth:`token_id`, :meth:`audit`
     * files of ids: :meth:`encode_files`, :meth:`encode_shards`
-    * other tokenizers: :meth:`truncated`, :meth:`extend`, :meth:`prune`, :meth:`with_special_tokens`,
+    * other tokenizers: :meth:`with_vocab_size`, :meth:`extend`, :meth:`prune`, :meth:`with_special_tokens`,
       :meth:`with_allowed_special`
 
     All methods that encode take the options of :meth:`encode` for special tokens. To be fast, they remember
@@ -122,6 +122,8 @@ class Tokenizer:
 
     engine: Engine
 
+    open, truncated = OldName(), OldName()
+
     def __init__(
         self,
         *,
@@ -146,9 +148,9 @@ class Tokenizer:
         """Return the tokenizer with another vocabulary."""
         return self._of(vocabulary, self.pattern, self.allowed_special)
 
-    # ----------------------------------------------------------------------------- opening and saving
+    # ---------------------------------------------------------------------------- loading and saving
     @classmethod
-    def open(
+    def load(
         cls,
         path: PathLike,
         *,
@@ -157,12 +159,12 @@ class Tokenizer:
         dialect: Dialect = "regex",
         compiled_only: bool = False,
     ) -> Self:
-        """Read a tokenizer in any format that is known: a file, or the folder of a model.
+        """Read a tokenizer in any format that is known: what :meth:`save` wrote, another file, or a folder.
 
         Parameters
         ----------
         path : path
-            A file of this package, a ``tokenizer.json``, a ``tekken.json``, a ``.model`` file of
+            A file that :meth:`save` wrote, a ``tokenizer.json``, a ``tekken.json``, a ``.model`` file of
             SentencePiece or minbpe, GPT-2's ``vocab.json`` with ``merges.txt`` beside it, a rank file of
             tiktoken, an encoder of npm's tiktoken; or a folder with a ``tokenizer.json``, which is read
             first, a ``tekken.json``, a ``tokenizer.model`` or GPT-2's two files.
@@ -199,7 +201,7 @@ class Tokenizer:
         >>> import bpe, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     bpe.train(["low lower"], vocab_size=258, progress=False).save_huggingface(folder)
-        ...     bpe.Tokenizer.open(folder).encode("low")
+        ...     bpe.Tokenizer.load(folder).encode("low")
         [257]
         """
         from bpe.formats.conversion import naming
@@ -208,26 +210,6 @@ class Tokenizer:
         given = {"pattern": pattern, "special_tokens": special_tokens, "dialect": dialect}
         with naming(path):
             return cls._of(*open_parts(path, compiled_only=compiled_only, **given))
-
-    @classmethod
-    def load(cls, path: PathLike, *, compiled_only: bool = False) -> Self:
-        """Read a tokenizer that :meth:`save` wrote; ValueError names the place where the file is damaged.
-
-        :meth:`open` reads all formats.
-        """
-        try:
-            return cls._read(path, "native", compiled_only=compiled_only)
-        except (ValueError, IsADirectoryError):
-            from bpe.formats.recognition import find
-
-            found = "native"
-            with suppress(ValueError, OSError):
-                if os.path.isfile(path) or os.path.isdir(path):  # a pipe cannot be read again
-                    found = find(path).format
-            if found == "native":
-                raise
-            remedy = "load reads what save wrote; Tokenizer.open reads all formats"
-            raise ValueError(f"{os.fspath(path)}: its format is {found}: {remedy}") from None
 
     def save(self, path: PathLike) -> None:
         """Write the tokenizer to a JSON file, which holds the old content or the new one, never a part."""
@@ -526,7 +508,8 @@ class Tokenizer:
         for name in special:
             if name not in SpecialOptions.__annotations__:
                 own = inspect.signature(getattr(self, method)).parameters.keys() - {"special"}
-                close = difflib.get_close_matches(name, [*own, *SpecialOptions.__annotations__], n=1)
+                known = [*own, *SpecialOptions.__annotations__]
+                close = [*filter(None, [NEW_NAME_OF.get(name)]), *difflib.get_close_matches(name, known)]
                 hint = f". Did you mean {close[0]!r}?" if close else ""
                 raise TypeError(f"Tokenizer.{method}() got an unexpected keyword argument {name!r}{hint}")
         return self.engine.rules_of(**special)
@@ -802,7 +785,7 @@ class Tokenizer:
         )
 
     # ------------------------------------------------------------------------------- other tokenizers
-    def truncated(self, vocab_size: int) -> Self:
+    def with_vocab_size(self, vocab_size: int) -> Self:
         """Return the tokenizer without its last merges: what training to a smaller vocabulary gives.
 
         Special tokens that come after all others stay after them; other ids do not change. ValueError if
@@ -811,10 +794,10 @@ class Tokenizer:
         Examples
         --------
         >>> import bpe
-        >>> bpe.train(["low lower"], vocab_size=258).truncated(257).merges
+        >>> bpe.train(["low lower"], vocab_size=258).with_vocab_size(257).merges
         [(108, 111)]
         """
-        return self._with(truncated(self.engine.vocabulary, vocab_size))
+        return self._with(with_vocab_size(self.engine.vocabulary, vocab_size))
 
     def extend(
         self,

@@ -2,7 +2,7 @@
 
 ``train_parity``: from the counts of several languages to a tokenizer that treats them alike.
 
-Here, and nowhere else, what is learned becomes a tokenizer. Nothing compiled is loaded for a small corpus.
+Only this module makes tokenizers of learned vocabularies. For a small corpus, it loads no compiled code.
 """
 
 from __future__ import annotations
@@ -176,9 +176,9 @@ class Trainer:
     ) -> Trainer:
         """Resume from a tokenizer, on the words it was trained on or on those of a new domain.
 
-        Its merges are done again, then training goes on as if it had never stopped: with the same words and
-        options, it learns what one longer run learns. :attr:`merges` has the old merges too, with their
-        counts in these words, which may be 0.
+        Its merges are applied to the words, then training continues as if it had never stopped: with the same
+        words and options, it learns what one longer run learns. :attr:`merges` has the old merges too, with
+        their counts in these words, which may be 0.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class Trainer:
         """
         if not isinstance(tokenizer, Tokenizer):
             raise TypeError(f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}")
-        refuse_supermerges(tokenizer.engine.vocabulary, "training goes on")
+        refuse_supermerges(tokenizer.engine.vocabulary, "resume")
         options = Options(
             ties=ties,
             selection=selection,
@@ -281,7 +281,7 @@ class Trainer:
         Complexity
         ----------
         O(n log n) for n bytes of distinct words, usually much less. The first run keeps only the pairs that
-        are likely to be merged; if they are used up, all are counted anew.
+        are likely to be merged; if they are used up, all pairs are counted again.
 
         Examples
         --------
@@ -332,7 +332,7 @@ class Trainer:
         return self._training.log
 
     def tokenizer(self) -> Tokenizer:
-        """Return a tokenizer of what is learned so far.
+        """Return a tokenizer with the merges learned so far.
 
         Returns
         -------
@@ -357,13 +357,13 @@ class Trainer:
 
     def __reduce__(self, *_: Any) -> NoReturn:
         raise TypeError(
-            "a Trainer cannot be copied or pickled: pickle trainer.tokenizer(), and go on with Trainer.resume"
+            "a Trainer cannot be copied or pickled: pickle trainer.tokenizer(), and use Trainer.resume"
         )
 
     __setstate__ = __reduce__  # for pickles of release 0.1.0
 
     def check(self) -> None:
-        """Compare counts, postings and links with what a recount from scratch gives.
+        """Compare counts, postings and links with a recount from scratch.
 
         Raises
         ------
@@ -430,7 +430,7 @@ def train(
 ) -> Tokenizer:
     """Train a tokenizer.
 
-    Ctrl-C ends it with a KeyboardInterrupt. To keep what is learned by then, count and merge in two steps,
+    Ctrl-C ends it with a KeyboardInterrupt. To keep the merges learned by then, count and merge in two steps,
     with ``WordCounts.from_corpus`` and a :class:`Trainer`.
 
     Parameters
@@ -519,33 +519,33 @@ def train(
 
 @dataclass(kw_only=True)
 class Job:
-    """One training on a Corpus or on counts: what :func:`train` and the command line run.
+    """One training on a Corpus or on counts, as :func:`train` and the command line run it.
 
-    If it is interrupted, `trainer` has what was learned, if merges were.
+    After an interrupt, `trainer` has the merges learned so far; it is None if merging had not begun.
     """
 
     source: Any = field(kw_only=False)
     vocab_size: int = field(kw_only=False)
-    pattern: Pattern = field(kw_only=False)  # of a Corpus, as its special tokens
+    pattern: Pattern = field(kw_only=False)  # of a Corpus, like its special tokens
     special_tokens: tuple[str, ...] = field(kw_only=False)
     options: Options = field(kw_only=False)
     superwords: SuperBPE | Boundless | None = field(kw_only=False)
     weights: Mapping[str, float] | None = None
     threads: int | None = None
     scheduler: Any = None
-    bar: Callable[[str, str], Progress]  # makes what shows the progress of some work, in some unit
+    bar: Callable[[str, str], Progress]  # bar(name of the work, unit) returns how progress is shown
     may_be_small: bool = True
     trainer: Trainer | None = None
-    size: tuple[int, int, int] | None = None  # of a Corpus that is counted: distinct pieces, pieces, bytes
+    size: tuple[int, int, int] | None = None  # of a Corpus, once counted: distinct pieces, pieces, bytes
 
     def run(self) -> Tokenizer:
-        """Train by plain Python, by compiled code or with superwords."""
+        """Train in plain Python, with compiled code, or with superwords."""
         if self.superwords is not None:
             _check_superwords(self.superwords, self.options)
         if not isinstance(self.source, Corpus):
             return self._on_counts()
-        unsure = frozenset(ALL_BYTES) - {*self.options.initial_bytes}
-        start = fresh_start(self.special_tokens, self.options, unsure)
+        may_be_left_out = frozenset(ALL_BYTES) - {*self.options.initial_bytes}
+        start = fresh_start(self.special_tokens, self.options, may_be_left_out)
         n_merges = start.n_new(self.vocab_size)  # raises before the long work
         text = self.source, self.pattern, self.special_tokens
         if self.superwords is not None:
@@ -586,10 +586,10 @@ class Job:
                 "superwords are learned from the text itself, not from WordCounts; bpe.Boundless() also from "
                 "RunCounts, which bpe.count_runs makes"
             )
-        return self._merged(source)  # which looks closer
+        return self._merged(source)  # which checks the type
 
     def _joined(self, words: WordCounts, start: Start, n_merges: int) -> Tokenizer:
-        """Train with superwords, on a text and the words in it."""
+        """Train with superwords on a text whose words are counted."""
         from bpe.superwords.boundless import learn_boundless
         from bpe.superwords.piece_ids import piece_ids
         from bpe.superwords.superbpe import SuperBPE, superbpe_training
@@ -624,9 +624,9 @@ def _check_superwords(superwords: object, options: Options) -> None:
         )
     for name in ("initial_alphabet", "limit_alphabet"):
         if getattr(options, name) is not None:
-            raise ValueError(f"superwords are learned from all bytes: leave out {name}")
+            raise ValueError(f"superwords are learned from all bytes: omit {name}")
     if isinstance(superwords, Boundless) and options.keep is not None:
-        raise ValueError("keep is not for bpe.Boundless")
+        raise ValueError("bpe.Boundless does not support keep")
 
 
 def _check_text(superwords: object, source: Corpus, n_merges: int) -> None:
@@ -652,7 +652,7 @@ def _first_of(corpus: Any) -> Any:
 
 
 def _pattern_of(corpus: Any) -> Pattern | None:
-    """Return the pattern of counts, None of what is none; the trainer looks closer."""
+    """Return the pattern of counts; None if these are not counts, which the trainer refuses later."""
     counts = _first_of(corpus)
     return counts.pattern if _are_counts(counts) else None
 
@@ -684,7 +684,7 @@ def train_parity(
     ----------
     languages : mapping from str to WordCounts
         The name of each language, and the counts of its training text; all with the same pattern and special
-        tokens. Of languages that are equally bad, the first one here is served.
+        tokens. Of languages that are encoded equally badly, the first one here is served.
     vocab_size : int
         Bytes, merges and special tokens together. There will be fewer if no pair is left to merge.
     dev : mapping from str to WordCounts, optional
@@ -692,8 +692,8 @@ def train_parity(
     ratios : mapping from str to float, optional
         For each language. The one with the lowest (bytes / tokens) / ratio is served.
     window : int, optional
-        No language is served too often: at most `alpha` / languages of the last `window` merges, unless this
-        holds of no language; then the best one of all is served. By default, there is no such limit.
+        No language is served too often: at most `alpha` / languages of the last `window` merges. If all
+        languages have reached this limit, the best one is served. By default, there is no limit.
     alpha : float
     n_global : int
         How many merges are learned at first in the ordinary way, from all training texts together.
@@ -701,7 +701,7 @@ def train_parity(
         As :class:`Trainer` takes them.
     min_count : int
         A pair that counts less in the language that is served is not merged. A language that has no other
-        pairs is passed over from then on.
+        pairs is skipped from then on.
     max_token_length, like
         As :class:`Trainer` takes them.
     progress : bool or callable
@@ -800,4 +800,4 @@ def _ratios(
     return [float(ratios[name]) for name in languages]
 
 
-__test__ = {"Trainer": Trainer}  # doctest passes over classes of another module
+__test__ = {"Trainer": Trainer}  # doctest ignores classes of another module

@@ -1,4 +1,4 @@
-"""For people who write containers and kernels of their own: what ours are made of.
+"""For your own containers and kernels: what ours are made of.
 
 A *kernel* is a function that numba compiles. There are three kinds:
 
@@ -16,27 +16,27 @@ A container has three layers, in this order:
 2. The numba type, a :class:`StructType` with the fields of :func:`fields_of`, and its methods: kernels that
    take a container first, registered with :func:`method`. ``c.add(1)`` inside ``@njit`` calls them.
 3. The class in Python, a :class:`Facade`: checks arguments, calls the same kernels, raises exceptions.
-   :func:`bind` joins it to the type; :func:`named_by_package` names it for pickles.
+   :func:`bind` connects it with the type; :func:`named_by_package` names it for pickles.
 
-A field may be one of our containers: its type is ``int_map_type``, ``map_type(dtype)``,
-``heap_type(greatest_first, dtype, ties)`` and so on. Fields that kernels only get together, without methods
-and checks, are a :class:`Record`.
+A field may be one of our containers; its type is ``int_map_type``, ``map_type(dtype)``,
+``heap_type(greatest_first, dtype, ties)`` and so on. A struct without methods and checks, only to
+pass fields to kernels together, is a :class:`Record`.
 
 A container is *owned* or *borrowed*. Python and plain kernels own the containers and arrays that they use:
 references are counted. Quiet kernels borrow: they get a bare pointer, and what they read from its fields
-is borrowed too, for as long as the call takes. So there are rules.
+is borrowed too, for as long as the call takes. This leads to rules.
 
 Rules
 -----
 1. What was read from an array field is not used after the field is assigned: the old array may be gone.
 2. A borrowed array or container is never stored and never returned; a copy may be.
 3. A quiet kernel that allocates an array stores it in a field. What returns an array is a plain kernel.
-4. There may be no memory. A plain or inner kernel that allocates ends with ``return True``; a quiet caller
+4. Memory may run out. A plain or inner kernel that allocates ends with ``return True``; a quiet caller
    sees null instead and returns :data:`status.NO_MEMORY`. It allocates before it changes anything.
 5. Kernels check no arguments; the class in Python checks all of them.
 6. Numbers are int64 or float64. Unsigned and signed integers do not meet in one expression.
 
-The page "A container of your own" of the documentation walks through a whole one.
+The page "A container of your own" of the documentation shows a complete one.
 """
 
 from structures import status
@@ -78,7 +78,7 @@ from structures.primitives.simd import (
     smaller,
 )
 from structures.priority_queues.count_buckets_kernels import count_buckets_type
-from structures.priority_queues.indexed_heap_type import indexed_heap_type
+from structures.priority_queues.indexed_heap_kernels import indexed_heap_type
 from structures.priority_queues.multiset_heap_kernels import heap_type
 from structures.sorted_maps.sorted_map_kernels import sorted_map_type
 from structures.status import int64, int64_array

@@ -20,7 +20,7 @@ DUPLICATE = -6
 OUT_OF_RANGE = -7
 
 PAIR_HINT = "pack_pair(left, right) makes a key of two ids"
-TEXT_HINT = "give every text a number first, as a ByteCounter does for bytes"
+TEXT_HINT = "number the texts first, as a ByteCounter does for bytes"
 DTYPE_HINT = "make it with dtype=float to hold floats"
 KEY_HINTS: dict[type, str] = {tuple: PAIR_HINT, str: TEXT_HINT, bytes: TEXT_HINT}
 
@@ -48,7 +48,7 @@ def error(status: int, what: object) -> Exception:
 def int64(value: Any, name: str = "key", hint: str = "") -> int:
     """Return `value` as an int that fits int64, or raise ``TypeError`` or ``OverflowError`` with its name.
 
-    `hint` is what the message says of a float, after a colon.
+    `hint` ends the message for a float, after a colon.
     """
     try:
         number = index(value)
@@ -66,9 +66,9 @@ def int64(value: Any, name: str = "key", hint: str = "") -> int:
 
 
 def as_array(values: Any) -> np.ndarray:
-    """Return `values` as an array; of objects, if they are integers that have no common dtype.
+    """Return `values` as an array, of objects if they are integers without a common dtype.
 
-    numpy makes floats of such a list, for example of [-1, 2**63].
+    numpy converts such a list to floats, for example [-1, 2**63].
     """
     array = np.asarray(values)
     is_list = not isinstance(values, np.ndarray)
@@ -84,7 +84,7 @@ def int64_array(values: Any, name: str = "keys", hint: str = "") -> np.ndarray:
         raise ValueError(f"{name} must have one dimension, not {array.ndim}")
     if array.size == 0:
         return np.empty(0, np.int64)
-    if array.dtype.kind == "O":  # some are too large, or are not numbers
+    if array.dtype.kind == "O":  # some are too large, or not numbers
         array = np.array([int64(value, f"{name}[{i}]") for i, value in enumerate(array.tolist())])
     if array.dtype.kind not in "iu":
         message = f"{name} must be integers, not {array.dtype}"
@@ -128,7 +128,7 @@ def dtype_name(dtype: Any, allowed: tuple[str, ...] = ("int64", "float64")) -> s
     return name
 
 
-_PAST_FLOAT32 = (2 - 2**-24) * 2.0**127  # rounds to infinity, as what is greater does
+_PAST_FLOAT32 = (2 - 2**-24) * 2.0**127  # the least number that rounds to infinity
 
 
 def float32(value: Any, name: str) -> float:
@@ -140,9 +140,9 @@ def float32(value: Any, name: str) -> float:
 
 
 def float32_array(values: Any, name: str) -> np.ndarray:
-    """Return `values` as a ``(n,) float64`` array of what is not too large for float32, or raise."""
+    """Return `values` as a ``(n,) float64`` array, or raise if one is too large for float32."""
     numbers = float64_array(values, name)
-    is_lost = (np.abs(numbers) >= _PAST_FLOAT32) & np.isfinite(numbers)
-    if np.any(is_lost):
-        raise OverflowError(f"{name}[{np.argmax(is_lost)}] does not fit float32")
+    is_too_large = (np.abs(numbers) >= _PAST_FLOAT32) & np.isfinite(numbers)
+    if np.any(is_too_large):
+        raise OverflowError(f"{name}[{np.argmax(is_too_large)}] does not fit float32")
     return numbers

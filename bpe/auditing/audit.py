@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 Status: TypeAlias = Literal["live", "rank-dead", "pattern-dead", "unknown"]
 STATUSES: tuple[Status, ...] = ("live", "rank-dead", "pattern-dead", "unknown")
-MOST_IDS = 1 << 24  # the uses of each id are counted
+MOST_IDS = 1 << 24  # there is a count of uses for each
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What is known of the tokens of a vocabulary; ``Tokenizer.audit`` makes one.
+    """The status of every token of a vocabulary, and figures of texts; ``Tokenizer.audit`` returns one.
 
     Attributes
     ----------
     status_of : dict from int to str
-        Of each id, in ascending order: "live", "rank-dead", "pattern-dead" or "unknown".
+        The status of each id, in ascending order: "live", "rank-dead", "pattern-dead" or "unknown".
     witness_of : dict from int to bytes
-        Of each live one, a text that is encoded to it, among others; special tokens are allowed there.
+        For each live id, a text whose ids contain it; special tokens in it are encoded as such.
     uses : (ids,) int64
         How often each id is used in the texts.
     texts : tuple of TextFigures
@@ -90,12 +90,12 @@ class Audit:
         >>> bpe.train(["low lower"], 258, progress=False).audit().with_status("live")[-2:]
         [256, 257]
         """
-        return [number for number, found in self.status_of.items() if found == status]
+        return [token_id for token_id, found in self.status_of.items() if found == status]
 
     @property
     def only_in_bytes(self) -> list[int]:
         """The live ids whose witness is not UTF-8: a str may never give them."""
-        return [number for number, text in self.witness_of.items() if _text_of(text) is None]
+        return [token_id for token_id, text in self.witness_of.items() if _text_of(text) is None]
 
     @property
     def n_by_status(self) -> dict[Status, int]:
@@ -104,13 +104,14 @@ class Audit:
         return {status: counts[status] for status in STATUSES}
 
     def to_json(self) -> dict[str, Any]:
-        """Return all but the uses as what JSON can hold; bytes that are not UTF-8 are escaped."""
+        """Return everything except the uses as a dict for JSON; bytes that are not UTF-8 are escaped."""
         return {
             "tokens": len(self.status_of),
             "statuses": self.n_by_status,
             **{status: self.with_status(status) for status in STATUSES[1:]},
             "witnesses": {
-                number: text.decode("utf-8", "backslashreplace") for number, text in self.witness_of.items()
+                token_id: text.decode("utf-8", "backslashreplace")
+                for token_id, text in self.witness_of.items()
             },
             "texts": [
                 {
@@ -132,21 +133,21 @@ class Audit:
 def audit_of(
     engine: Engine, texts: CorpusLike | Mapping[str, CorpusLike] | None, progress: Progress = False
 ) -> Audit:
-    """Audit a vocabulary; ``Tokenizer.audit`` says how."""
-    words = engine.vocabulary
-    refuse_supermerges(words, "audit")
-    if words.size > MOST_IDS:
-        raise ValueError(f"the greatest id is {words.size - 1}: an audit has ids below {MOST_IDS}")
-    cut = {**words.idle_tokens, **words.cut_tokens}
-    numbers = sorted(words.bytes_of)
-    idle = {*words.idle_tokens.values()}
-    specials = {number: token.encode() for token, number in words.cut_tokens.items()}
-    witness_of = {number: text for number, text in specials.items() if gives(engine, text, number)}
-    witness_of |= find_witnesses(engine, (i for i in numbers if i not in idle and i not in specials))
-    dead = _proved(engine, [i for i in numbers if i not in witness_of and i not in specials])
-    left = [i for i in numbers if i not in witness_of and i not in dead]
+    """Audit a vocabulary, as documented for ``Tokenizer.audit``."""
+    vocabulary = engine.vocabulary
+    refuse_supermerges(vocabulary, "audit")
+    if vocabulary.size > MOST_IDS:
+        raise ValueError(f"the greatest id is {vocabulary.size - 1}: an audit has ids below {MOST_IDS}")
+    cut = {**vocabulary.idle_tokens, **vocabulary.cut_tokens}
+    token_ids = sorted(vocabulary.bytes_of)
+    idle = {*vocabulary.idle_tokens.values()}
+    specials = {token_id: token.encode() for token, token_id in vocabulary.cut_tokens.items()}
+    witness_of = {token_id: text for token_id, text in specials.items() if gives(engine, text, token_id)}
+    witness_of |= find_witnesses(engine, (i for i in token_ids if i not in idle and i not in specials))
+    dead = _proved(engine, [i for i in token_ids if i not in witness_of and i not in specials])
+    left = [i for i in token_ids if i not in witness_of and i not in dead]
     witness_of |= find_witnesses(engine, (i for i in left if i not in specials), in_contexts=True)
-    uses = np.zeros(words.size, np.int64)
+    uses = np.zeros(vocabulary.size, np.int64)
     figures = []
     with progress_bar(progress, None, "B", "measuring") as advance:
         for name, corpus in _named(texts):
@@ -154,19 +155,20 @@ def audit_of(
             measuring = Measuring(advance)
             figures.append(_measured(engine, name, corpus, measuring, uses, missing, witness_of))
     status_of: dict[int, Status] = {
-        number: "live" if number in witness_of else dead.get(number, "unknown") for number in numbers
+        token_id: "live" if token_id in witness_of else dead.get(token_id, "unknown")
+        for token_id in token_ids
     }
-    ordinary = {i: words.bytes_of[i] for i in numbers if i not in {*cut.values()}}
+    ordinary = {i: vocabulary.bytes_of[i] for i in token_ids if i not in {*cut.values()}}
     return Audit(
         status_of,
         dict(sorted(witness_of.items())),
         uses,
         tuple(figures),
-        [i for i in numbers if figures and not uses[i]],
+        [i for i in token_ids if figures and not uses[i]],
         [i for i, token in ordinary.items() if _text_of(token) is None],
         _same_but(ordinary, str.casefold),
         _same_but(ordinary, lambda text: text[1:] if text[0] in " ▁" and len(text) > 1 else text),
-        renyi_efficiency(uses, len(numbers)),
+        renyi_efficiency(uses, len(token_ids)),
     )
 
 
@@ -188,7 +190,7 @@ def _measured(
     missing: np.ndarray,
     witness_of: dict[int, bytes],
 ) -> TextFigures:
-    """Encode a text, count the ids in `uses`, and look for witnesses of those that are `missing`."""
+    """Encode a text, add the counts of its ids to `uses`, and look for witnesses of the `missing` ids."""
     rules, n_tokens = engine.rules_of("all"), 0
     n_tries = Counter[int]()
     for i, blocks in enumerate(corpus.documents()):
@@ -197,37 +199,37 @@ def _measured(
             n_tokens += len(ids)
             uses += np.bincount(ids, minlength=len(uses))
             for place in np.flatnonzero(np.isin(ids, missing)).tolist() if len(missing) else ():
-                number = int(ids[place])
-                if number in witness_of or n_tries[number] >= 100:
+                token_id = int(ids[place])
+                if token_id in witness_of or n_tries[token_id] >= 100:
                     continue
-                n_tries[number] += 1
+                n_tries[token_id] += 1
                 text = witness_among(engine, ids, place)
                 if text is not None:
-                    witness_of[number] = text
+                    witness_of[token_id] = text
     if not n_tokens:
         raise ValueError(f"{name} has no text: there is nothing to measure")
     return TextFigures(name, measuring.n_bytes, measuring.n_words, n_tokens)
 
 
 def _proved(engine: Engine, left: list[int]) -> dict[int, Status]:
-    """Return those of some ids that no text gives, and why."""
-    words = engine.vocabulary
-    by_ranks, by_pattern = _what_is_proved(engine)
-    # What merges do not lead to is given by a piece of exactly its bytes, or not at all.
-    not_merged = {*unreached(words)} if left and by_ranks else set()
-    never = (not_merged - {*words.whole_ids}) | {*words.idle_tokens.values()}
-    dead: dict[int, Status] = {number: "rank-dead" for number in left if number in never}
+    """Return the status of those ids in `left` that provably occur in no text."""
+    vocabulary = engine.vocabulary
+    by_ranks, by_pattern = _possible_proofs(engine)
+    # A token that merges do not lead to occurs in a piece of exactly its bytes, or never.
+    not_merged = {*unreached(vocabulary)} if left and by_ranks else set()
+    never = (not_merged - {*vocabulary.atomic_ids}) | {*vocabulary.idle_tokens.values()}
+    dead: dict[int, Status] = {token_id: "rank-dead" for token_id in left if token_id in never}
     if by_pattern and len(dead) < len(left):
         pieces = Pieces(engine.pattern)
-        for number in left:
-            may_be = pieces.can_be if number in not_merged else pieces.can_hold
-            if number not in dead and not may_be(words.bytes_of[number]):
-                dead[number] = "pattern-dead"
+        for token_id in left:
+            may_be = pieces.can_be if token_id in not_merged else pieces.can_hold
+            if token_id not in dead and not may_be(vocabulary.bytes_of[token_id]):
+                dead[token_id] = "pattern-dead"
     return dead
 
 
-def _what_is_proved(engine: Engine) -> tuple[bool, bool]:
-    """Return whether pieces are merged from bytes, and whether the pattern cuts them."""
+def _possible_proofs(engine: Engine) -> tuple[bool, bool]:
+    """Return whether pieces are merged from bytes, and whether the pattern alone cuts the text."""
     has_bytes, is_plain = NO_ID not in engine.vocabulary.byte_ids, engine.options == BYTES
     return has_bytes and is_plain, is_plain and engine.splits_by_pattern
 
@@ -240,10 +242,10 @@ def _text_of(token: bytes) -> str | None:
 
 
 def _same_but(tokens: Mapping[int, bytes], of: Callable[[str], str]) -> list[list[int]]:
-    """Group the ids of tokens that a function makes the same."""
+    """Return groups of ids whose texts are equal after a function is applied."""
     groups: dict[str, list[int]] = {}
-    for number, token in tokens.items():
+    for token_id, token in tokens.items():
         text = _text_of(token)
         if text:
-            groups.setdefault(of(text), []).append(number)
+            groups.setdefault(of(text), []).append(token_id)
     return [group for group in groups.values() if len(group) > 1]

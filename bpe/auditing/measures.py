@@ -1,4 +1,4 @@
-"""Texts in figures: bytes a token, tokens a word, and how evenly the tokens are used."""
+"""Figures of texts: bytes per token, tokens per word, and how evenly the tokens are used."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 from bpe.splitting.regex_engine import lazy_regex
 
 ALPHA = 2.5
-"""The order of the Rényi entropy that predicts best how well a translation model learns."""
+"""The order of the Rényi entropy that best predicts how well a translation model learns."""
 
 _WORDS = lazy_regex(r"\S+")
 
 
 class TextFigures(NamedTuple):
-    """A text, or several of one name, in figures.
+    """The size of a text, or of several texts under one name.
 
     Attributes
     ----------
     name : str
     n_bytes, n_words, n_tokens : int
-        Words are what stands between white space.
+        Words are separated by white space.
 
     Examples
     --------
@@ -39,24 +39,24 @@ class TextFigures(NamedTuple):
 
     @property
     def bytes_per_token(self) -> float:
-        """Bytes a token."""
+        """Bytes per token."""
         return self.n_bytes / self.n_tokens if self.n_tokens else 0.0
 
     @property
     def fertility(self) -> float:
-        """Tokens a word."""
+        """Tokens per word."""
         return self.n_tokens / self.n_words if self.n_words else 0.0
 
 
 class Measuring:
-    """Counts bytes and words of documents that pass through."""
+    """Counts the bytes and words of documents while they are read."""
 
     def __init__(self, advance: Callable[[int], object] = lambda n: None) -> None:
         self.n_bytes = self.n_words = 0
         self._advance = advance
 
     def passing(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the blocks of a document."""
+        """Yield the blocks of a document, and count them."""
         decoder, is_inside = codecs.getincrementaldecoder("utf-8")("replace"), False
         for block in blocks:
             self.n_bytes += len(block)
@@ -70,7 +70,7 @@ class Measuring:
 
 
 def renyi_efficiency(uses: np.ndarray, n_tokens: int, alpha: float = ALPHA) -> float:
-    """Return the Rényi efficiency of the uses of tokens: 1 if all are used alike."""
+    """Return the Rényi efficiency of the uses of tokens: 1 if all tokens are used equally often."""
     total = int(uses.sum())
     if not total or n_tokens < 2:
         return 0.0

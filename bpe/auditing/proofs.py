@@ -1,21 +1,21 @@
 r"""Proofs that no text is encoded to a token.
 
-**By ranks.** Let a token be in the ids of some piece. No merge has crossed the two ends of its bytes there.
-So the merges inside of them are those of its bytes alone: at each step, the pair that is merged has the
-lowest rank of the whole piece, and is the leftmost of them, so it is that of its bytes alone, too. So if the
-bytes of a token, as one piece, do not merge to it, no piece gives it, whatever is around: it is *rank-dead*.
-A token that is taken whole is given by a piece with exactly its bytes. (Encoding with dropout leaves merges
-out, and may give it all the same.)
+**By ranks.** Suppose that a token is in the ids of some piece. No merge has crossed either end of its bytes
+there. So the merges inside these bytes are the merges of these bytes alone: at each step, the merged pair is
+the leftmost one of the lowest rank in the whole piece; if it lies inside the bytes, it is also the one that
+these bytes alone would merge next. Therefore, if the bytes of a token, as one piece, do not merge to the
+token, then no piece contains it, whatever surrounds the bytes: it is *rank-dead*. A token that is taken whole
+occurs only in a piece with exactly its bytes. (Encoding with dropout skips merges, and may still make it.)
 
-**By the pattern.** A piece is a match, or lies between two matches. The states are taken that the automaton
-can have after any beginning of a match; the characters of the token are read from all of them; and what may
-follow is read on. If this finds no match that ends after the token, no match holds it. If the pattern covers
-every text, or a match begins at one of these characters whatever follows, no piece between matches holds it,
-either: the token is *pattern-dead*. The states that are taken are more than those of real texts, so that a
-proof is right, but may be missing.
+**By the pattern.** A piece is a match, or lies between two matches. Take all states that the automaton can
+have after any beginning of a match, read the characters of the token from each of them, and then any
+characters that may follow. If no match is found that ends after the token, no match contains it. If, in
+addition, the pattern covers every text, or a match begins at one of these characters whatever follows, then
+no piece between matches contains it either: the token is *pattern-dead*. These are more states than real
+texts reach, so a proof is always correct, but some proofs are not found.
 
-A character that the token has only a part of may be any character with these bytes, or each byte may stand
-by itself, as it does in bytes that are not UTF-8. All of these are tried.
+Where the token has only a part of a character, this may be any character with these bytes, or each byte may
+be one of its own, as in text that is not valid UTF-8. All of these readings are tried.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from bpe.splitting.compiled.syntax import UnsupportedError
 from bpe.splitting.pattern import Pattern
 
 _WIDEST = 4  # bytes of a character
-_LONGEST = 1024  # bytes of a token that are read: what no piece holds a part of, none holds
-_FEW = 16  # characters in which a match is looked for
+_LONGEST = 1024  # bytes of a token that are read: if no piece contains these, no piece contains the token
+_FEW = 16  # characters in which a match must be found
 
 
 class Pieces:
-    """What the pieces of a pattern can hold."""
+    """What the pieces of a pattern can contain."""
 
     def __init__(self, pattern: Pattern) -> None:
         self._stages: list[_Stage] | None
@@ -44,12 +44,12 @@ class Pieces:
             self._stages = None
 
     def can_hold(self, token: bytes) -> bool:
-        """Return whether a piece may hold these bytes; False is proved."""
+        """Return whether a piece may contain these bytes; False is proved, True is not."""
         return self._stages is None or all(stage.can_hold(token[:_LONGEST]) for stage in self._stages)
 
     def can_be(self, token: bytes) -> bool:
-        """Return whether a piece may have exactly these bytes; else as :meth:`can_hold`."""
-        # A later expression cuts what an earlier one held.
+        """Return whether a piece may have exactly these bytes; False is proved, True is not."""
+        # With several expressions, a later one cuts the pieces of the earlier ones.
         if self._stages is None or len(self._stages) > 1 or len(token) > _LONGEST:
             return self.can_hold(token)
         return self._stages[0].can_be(token)
@@ -65,9 +65,8 @@ class _Stage:
         self.within = within[automaton.alive[within]]
         self.covers = automaton.covers
         after = automaton.next_state[self.starts, : automaton.n_symbols]
-        self.always = (automaton.delay_of[after] == 0).all(
-            axis=0
-        )  # by symbol: it is in a match wherever it is
+        # By symbol: whether it is in a match wherever it occurs.
+        self.always = (automaton.delay_of[after] == 0).all(axis=0)
 
     def can_hold(self, token: bytes) -> bool:
         for symbols in self._spellings(token):
@@ -95,13 +94,13 @@ class _Stage:
         return self.automaton.delay_of, self.automaton.next_state
 
     def _in_gap(self, symbols: list[list[int]]) -> bool:
-        """Return whether these may lie between two matches: none begins there, whatever follows."""
+        """Return whether these symbols may lie between two matches: no match is certain to begin there."""
         return not self.covers and not any(
             self._match_begins(symbols[i : i + _FEW]) for i in range(len(symbols))
         )
 
     def _match_begins(self, symbols: list[list[int]]) -> bool:
-        """Return whether every text that begins with these has a match there."""
+        """Return whether every text that begins with these symbols has a match there."""
         states = self.starts
         for which in symbols:
             states = self._after(states, [which])
@@ -111,13 +110,13 @@ class _Stage:
         return False
 
     def _after(self, states: np.ndarray, symbols: list[list[int]]) -> np.ndarray:
-        """Return the states after some symbols, of each of which several may be read."""
+        """Return the states after a sequence of symbols; at each position, any of several may be read."""
         for which in symbols:
             states = np.unique(self.automaton.next_state[states][:, which])
         return states
 
     def _match_may_end_after(self, states: np.ndarray) -> bool:
-        """Return whether a match may be found that has all symbols which were read before these states."""
+        """Return whether a match may be found that contains all symbols read before these states."""
         (delay_of, next_state), edge = self._tables, self.automaton.n_symbols
         for later in range(MAX_DELAY + 1):
             at_edge = next_state[states, edge]
@@ -129,10 +128,12 @@ class _Stage:
         return bool((delay_of[np.append(states, next_state[states, edge])] != NO_MATCH).any())
 
     def _spellings(self, token: bytes) -> Iterator[list[list[int]]]:
-        """Yield, for each way to read the bytes, the symbols that each character may have."""
+        """Yield, for each reading of the bytes, the possible symbols of each character."""
         symbol_of = self.automaton.symbol_of
-        n_tails = len(token) - len(token.lstrip(bytes(range(0x80, 0xC0))))
-        for n_before in range(min(n_tails, _WIDEST - 1) + 1):  # bytes of a character that begins before
+        n_continuation = len(token) - len(token.lstrip(bytes(range(0x80, 0xC0))))
+        for n_before in range(
+            min(n_continuation, _WIDEST - 1) + 1
+        ):  # bytes of a character that begins before
             rest = token[n_before:]
             yield [[int(symbol_of[code])] for code in _codes(rest)]
             for start in range(max(0, len(rest) - _WIDEST + 1), len(rest)):
@@ -147,7 +148,7 @@ def _codes(data: bytes) -> list[int]:
 
 
 def codes_beginning_with(data: bytes) -> range | None:
-    r"""Return the code points of the characters whose UTF-8 begins with some bytes, and goes on."""
+    r"""Return the code points of the characters whose UTF-8 begins with these bytes and is longer, if any."""
     first = data[0]
     width = 2 if 0xC2 <= first < 0xE0 else 3 if 0xE0 <= first < 0xF0 else 4 if 0xF0 <= first < 0xF5 else 0
     if len(data) >= width or any(byte & 0xC0 != 0x80 for byte in data[1:]):

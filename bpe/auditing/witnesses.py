@@ -1,7 +1,7 @@
-"""Texts that are encoded to a given token.
+"""A search for texts that are encoded to a given token.
 
-Tried are the token alone, then between characters of a few kinds. If it has a part of a character only,
-characters are tried that have these bytes. A witness that is UTF-8 comes before one that is not.
+The token is tried alone, and then between characters of a few kinds. If it has only a part of a character,
+characters with these bytes are tried. A witness that is UTF-8 is preferred to one that is not.
 """
 
 from __future__ import annotations
@@ -19,40 +19,42 @@ if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
 
 AROUND = ("", " ", "a", "A", "1", "#", "¿", "\n", "'", ".", "é", "中", "\t", "/", "\r\n")
-"""What is tried before a token, and after it."""
+"""Texts that are tried before and after a token."""
 
-_ENDINGS = ("s", "t", "m", "d", "re", "ve", "ll")  # after an apostrophe, some patterns know no others
+_ENDINGS = ("s", "t", "m", "d", "re", "ve", "ll")  # the only ones that some patterns know after an apostrophe
 
-_AT_ONCE = 64  # texts for each token
-_MOST = 1024
-_MOST_TEXTS = 1 << 16
-_LONGEST = 1024  # bytes of a token that is looked for in contexts
+_AT_ONCE = 64  # texts of each token that are tried at a time
+_MOST = 1024  # texts of each token
+_MOST_TEXTS = 1 << 16  # in a batch
+_LONGEST = 1024  # bytes of a token that is tried in contexts
 _MOST_BYTES = 1 << 28  # of all texts that are tried in contexts
 _BLOCK = "▁"  # a space in texts of SentencePiece
 
 
-def gives(engine: Engine, text: bytes, number: int) -> bool:
-    """Return whether a text is encoded to an id, among others; special tokens count."""
-    return number in engine.encoder_for(text, engine.rules_of("all"), text).encode(text)
+def gives(engine: Engine, text: bytes, token_id: int) -> bool:
+    """Return whether the ids of a text contain `token_id`; special tokens are encoded as such."""
+    return token_id in engine.encoder_for(text, engine.rules_of("all"), text).encode(text)
 
 
-def find_witnesses(engine: Engine, numbers: Iterable[int], *, in_contexts: bool = False) -> dict[int, bytes]:
-    r"""Look for texts that give some tokens."""
+def find_witnesses(
+    engine: Engine, token_ids: Iterable[int], *, in_contexts: bool = False
+) -> dict[int, bytes]:
+    r"""Return a witness for each of these ids for which one is found."""
     bytes_of = engine.vocabulary.bytes_of
-    tokens = {number: _as_written(bytes_of[number], engine.options.is_text) for number in numbers}
+    tokens = {token_id: _as_written(bytes_of[token_id], engine.options.is_text) for token_id in token_ids}
     if not in_contexts:
-        return _search(engine, {number: alone(token) for number, token in tokens.items()})
-    tokens = {number: token for number, token in tokens.items() if len(token) <= _LONGEST}
+        return _search(engine, {token_id: alone(token) for token_id, token in tokens.items()})
+    tokens = {token_id: token for token_id, token in tokens.items() if len(token) <= _LONGEST}
     n_each = _MOST_BYTES // max(1, sum(len(token) for token in tokens.values()))
     found: dict[int, bytes] = {}
     for candidates in (between, completed, as_bytes):
-        left = {number: candidates(token) for number, token in tokens.items() if number not in found}
+        left = {token_id: candidates(token) for token_id, token in tokens.items() if token_id not in found}
         found |= _search(engine, left, min(_MOST, n_each))
     return found
 
 
 def _as_written(token: bytes, is_text: bool) -> bytes:
-    """Return how a token stands in a text."""
+    """Return a token as it is written in a text."""
     if not is_text:
         return token
     if len(token) == 6 and token.startswith(b"<0x"):
@@ -64,38 +66,41 @@ def _as_written(token: bytes, is_text: bool) -> bytes:
 
 
 def _search(engine: Engine, left: dict[int, Iterator[bytes]], most: int = _MOST) -> dict[int, bytes]:
-    """Try candidates, a few of each token at a time; return the first witness of each."""
+    """Try the candidates `left` of each id, a few at a time; return the first witness of each id."""
     found: dict[int, bytes] = {}
     n_tried, at_once = 0, 1
     while left and n_tried < most:
         waiting, left = list(left.items()), {}
         for first in range(0, len(waiting), per := max(1, _MOST_TEXTS // at_once)):
-            some = [(number, list(islice(texts, at_once))) for number, texts in waiting[first : first + per]]
+            some = [
+                (token_id, list(islice(texts, at_once))) for token_id, texts in waiting[first : first + per]
+            ]
             found |= _tried(engine, some)
             left |= {
-                number: texts
-                for (number, texts), (_, given) in zip(waiting[first : first + per], some, strict=True)
-                if number not in found and len(given) == at_once
+                token_id: texts
+                for (token_id, texts), (_, candidates) in zip(waiting[first : first + per], some, strict=True)
+                if token_id not in found and len(candidates) == at_once
             }
         n_tried, at_once = n_tried + at_once, _AT_ONCE
     return found
 
 
 def _tried(engine: Engine, some: list[tuple[int, list[bytes]]]) -> dict[int, bytes]:
-    texts = [text for _, given in some for text in given]
-    owners = np.repeat([number for number, _ in some], [len(given) for _, given in some])
+    """Encode the candidates of some ids, and return the first witness of each id."""
+    texts = [text for _, candidates in some for text in candidates]
+    token_of = np.repeat([token_id for token_id, _ in some], [len(candidates) for _, candidates in some])
     ids, offsets = _encoded(engine, texts)
     lengths = np.diff(offsets)
-    hits = np.flatnonzero(ids == np.repeat(owners, lengths))
+    hits = np.flatnonzero(ids == np.repeat(token_of, lengths))
     found: dict[int, bytes] = {}
     for place in np.searchsorted(offsets, hits, side="right") - 1:
-        number = int(owners[place])
-        found.setdefault(number, texts[place])
+        token_id = int(token_of[place])
+        found.setdefault(token_id, texts[place])
     return found
 
 
 def _encoded(engine: Engine, texts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    """Encode texts; one that has a byte without a token has no ids."""
+    """Encode texts; a text with a byte that has no token gets no ids."""
     try:
         return encode_batch_to_numpy(engine, texts, 1, engine.rules_of("all"))
     except ValueError:
@@ -124,11 +129,11 @@ def between(token: bytes) -> Iterator[bytes]:
 
 
 def completed(token: bytes) -> Iterator[bytes]:
-    r"""Yield the token with the rest of the characters at its ends, if it has a part of them only."""
+    r"""Yield the token with the characters at its ends completed, if it has only a part of them."""
     if _is_utf8(token):
         return
-    n_tails = len(token) - len(token.lstrip(bytes(range(0x80, 0xC0))))
-    heads = list(_heads(token[:n_tails])) if 0 < n_tails < 4 else [b""]
+    n_continuation = len(token) - len(token.lstrip(bytes(range(0x80, 0xC0))))
+    heads = list(_heads(token[:n_continuation])) if 0 < n_continuation < 4 else [b""]
     tails = [b""]
     for start in range(max(0, len(token) - 3), len(token)):
         codes = codes_beginning_with(token[start:])
@@ -153,7 +158,7 @@ def as_bytes(token: bytes) -> Iterator[bytes]:
 
 
 def _heads(last: bytes) -> Iterator[bytes]:
-    """Yield what may stand before the last bytes of a character."""
+    """Yield bytes that may precede the last bytes of a character."""
     if len(last) == 1:
         yield from (bytes([first]) for first in range(0xC2, 0xE0))
         yield from (bytes(pair) for pair in product(range(0xE0, 0xF0), range(0x80, 0xC0, 5)))
@@ -175,7 +180,7 @@ def _is_utf8(token: bytes) -> bool:
 
 # --------------------------------------------------------------------------------------------- a corpus
 def witness_among(engine: Engine, ids: np.ndarray, place: int) -> bytes | None:
-    """Return a part of an encoded text that gives one of its ids; None if what was tried does not."""
+    """Return a part of an encoded text that gives the id at a position; None if those tried do not."""
     for reach in (4, 64):
         text = engine.decode(ids[max(0, place - reach) : place + reach + 1])
         if gives(engine, text, int(ids[place])):

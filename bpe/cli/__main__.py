@@ -9,7 +9,7 @@ from bpe.cli.app import EXIT_INTERRUPTED
 
 
 def run() -> None:
-    """Run the command; after an interrupt, end at once: what threads are still doing is of no use."""
+    """Run the command; after an interrupt, exit at once, without waiting for threads."""
     try:
         main(prog_name="bpe")
     except SystemExit as end:

@@ -1,9 +1,9 @@
 """The group of all commands, which prints errors as one line, and functions that the commands share.
 
-Standard output is written whole, or an error names it: Python ignores a short write where its standard output
-has no buffer (``python -u``, ``PYTHONUNBUFFERED=1``), and what did not fit on the disk is lost in silence. So
-the commands write through a buffer, which continues after a short write, and wait for a pipe that does not
-block.
+Standard output is written completely, or an error names it: Python ignores a short write where its standard
+output has no buffer (``python -u``, ``PYTHONUNBUFFERED=1``), and what did not fit on the disk is lost
+silently. So the commands write through a buffer, which continues after a short write, and wait for a
+non-blocking pipe.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ import click
 from bpe import __version__
 from bpe.cli.progress import watching_compiler
 from bpe.support.files import refuse_inputs, resolve_links
+from bpe.support.old_names import NEW_NAME_OF
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
 
 # -------------------------------------------------------------------- standard streams and interrupts
 class _Output(io.FileIO):
-    """A file that waits until it can take more, and whose errors name it.
+    """A file that waits until it can be written, and whose errors name it.
 
-    After an error, or an interrupt, it takes what comes and drops it: at the exit, Python writes what is left
-    in its buffers once more.
+    After an error or an interrupt, it ignores everything that is written: at exit, Python writes the rest of
+    its buffers once more.
     """
 
     _is_broken = False
@@ -48,7 +49,7 @@ class _Output(io.FileIO):
         if self._is_broken:
             return len(data)
         try:
-            while (n := super().write(data)) is None:  # a pipe that is full and does not block
+            while (n := super().write(data)) is None:  # a non-blocking pipe that is full
                 select.select([], [self], [])
         except BaseException as error:
             self._is_broken = True
@@ -59,15 +60,15 @@ class _Output(io.FileIO):
 
 
 def open_standard_streams() -> None:
-    """Make standard output write all or raise, and open the standard streams that the caller has closed.
+    """Make standard output write everything or raise, and open standard streams that the caller has closed.
 
-    Nothing can be read from a closed standard input. To write to a closed standard output is an error. What
-    is written to a closed standard error is lost.
+    A closed standard input is empty. Writing to a closed standard output is an error. Text for a closed
+    standard error is lost.
     """
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: SIM115  # open until the process ends, as the others
     if sys.stdout is None:
-        # It takes the number that is free, so that no other file gets it, and refuses what is written.
+        # This takes the free file descriptor, so that no other file gets it, and cannot be written.
         closed = os.open(os.devnull, os.O_RDONLY)
         sys.stdout = _whole(closed, "utf-8", "strict", is_line_buffered=False)
     elif isinstance(_raw(sys.stdout), io.FileIO):
@@ -91,36 +92,36 @@ def _whole(number: int, encoding: str, errors: str, *, is_line_buffered: bool) -
     )
 
 
-_SOON = 0.01  # seconds
+_RETRY_AFTER = 0.01  # seconds
 
 
 @contextmanager
-def noting_interrupts(heard: list[int]) -> Iterator[None]:
-    """Note every Ctrl-C in a list, and raise KeyboardInterrupt.
+def recording_interrupts(received: list[int]) -> Iterator[None]:
+    """Record every Ctrl-C in a list, and raise KeyboardInterrupt.
 
     Where Python cannot raise, such as in a callback of the garbage collector, it would print a traceback and
-    continue. There it is raised once more, a moment later.
+    continue. Then the exception is raised again a moment later.
     """
     is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if not is_default or threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def hear(number: int, frame: object) -> None:
-        heard.append(number)
+    def interrupt(number: int, frame: object) -> None:
+        received.append(number)
         raise KeyboardInterrupt
 
-    def raise_again(lost: Any) -> None:
-        if issubclass(lost.exc_type, KeyboardInterrupt):
-            timer = threading.Timer(_SOON, _thread.interrupt_main)
+    def raise_again(unraisable: Any) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            timer = threading.Timer(_RETRY_AFTER, _thread.interrupt_main)
             timer.daemon = True
             timer.start()
         else:
-            report(lost)
+            report(unraisable)
 
     report, sys.unraisablehook = sys.unraisablehook, raise_again
     try:
-        signal.signal(signal.SIGINT, hear)
+        signal.signal(signal.SIGINT, interrupt)
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -138,6 +139,11 @@ class _OneLineErrors(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, args or ["--help"])
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if new := NEW_NAME_OF.get(f"bpe {args[0]}"):
+            raise click.UsageError(f"bpe {args[0]} is now {new}")
+        return super().resolve_command(ctx, args)
+
     def main(  # type: ignore[override]
         self,
         args: Sequence[str] | None = None,
@@ -149,20 +155,20 @@ class _OneLineErrors(click.Group):
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         open_standard_streams()
-        heard: list[int] = []
+        interrupts: list[int] = []
         try:
             given = sys.argv[1:] if args is None else list(args)
             is_quiet = "--quiet" in given or given[:1] == ["warmup"]
             with (
-                noting_interrupts(heard),
+                recording_interrupts(interrupts),
                 warnings.catch_warnings(),  # this also restores showwarning
                 watching_compiler(is_quiet=is_quiet),
             ):
                 warnings.showwarning = _warn
                 code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except (Exception, KeyboardInterrupt) as error:
-            # What was interrupted may end with any error.
-            code = _interrupted(error) if heard else _told(error)
+            # Interrupted code may end with any error.
+            code = _interrupted(error) if interrupts else _report(error)
         sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -176,10 +182,12 @@ class _OneLineErrors(click.Group):
             raise click.Abort from error
 
 
-def _told(error: BaseException) -> int:
-    """Print an error as one line, and return the exit code; raise one that should not happen."""
+def _report(error: BaseException) -> int:
+    """Print an error as one line, and return the exit code; raise an unexpected error."""
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         return _interrupted(error)
+    if isinstance(error, click.NoSuchOption) and error.option_name in NEW_NAME_OF:
+        return _complain(f"{error.option_name} is now {NEW_NAME_OF[error.option_name]}")
     if isinstance(error, click.ClickException):
         return _complain(error.format_message())
     if isinstance(error, FileNotFoundError):
@@ -197,17 +205,19 @@ def _told(error: BaseException) -> int:
 
 
 def _interrupted(error: BaseException) -> int:
-    """Say that the command was interrupted, and what it has kept if it says so."""
-    kept = next((str(each) for each in (error, error.__cause__) if isinstance(each, KeyboardInterrupt)), "")
+    """Print that the command was interrupted, or the message of the interrupt, which tells what was saved."""
+    message = next(
+        (str(each) for each in (error, error.__cause__) if isinstance(each, KeyboardInterrupt)), ""
+    )
     if sys.stderr.isatty():
         click.echo(err=True)  # after the ^C
-    return _complain(kept or "interrupted", EXIT_INTERRUPTED)
+    return _complain(message or "interrupted", EXIT_INTERRUPTED)
 
 
 def _complain(message: str, code: int = EXIT_WRONG) -> int:
     try:
         click.echo(f"bpe: {' '.join(message.split())}", err=True)
-    except OSError:  # stderr is full; Python would fail once more at the exit, and change the code
+    except OSError:  # stderr is full; Python would fail again at exit, and change the exit code
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     return code
 
@@ -252,7 +262,7 @@ def load(path: str, *outputs: str | None) -> Tokenizer:
     from bpe.tokenizer import Tokenizer
 
     try:
-        loaded = Tokenizer.open(path)
+        loaded = Tokenizer.load(path)
         keep_tokenizer(path, *filter(None, outputs))
         return loaded
     except PatternNeeded:
@@ -263,7 +273,7 @@ def load(path: str, *outputs: str | None) -> Tokenizer:
 
 
 def keep_tokenizer(path: str, *outputs: str | Path) -> None:
-    """Raise if an output is the file of a tokenizer that is read, or that in its folder."""
+    """Raise if an output is the file of the tokenizer that is read, or the tokenizer file in its folder."""
     from bpe.formats.recognition import file_in
 
     refuse_inputs(outputs, [file_in(Path(path)) if Path(path).is_dir() else path])
@@ -274,7 +284,7 @@ def read(file: str) -> bytes:
     if file == STDIN:
         return sys.stdin.buffer.read()
     if Path(file).is_dir():
-        raise IsADirectoryError(f"{file} is a folder: a file is needed")
+        raise IsADirectoryError(f"{file} is a folder: a file is required")
     return Path(file).read_bytes()
 
 
@@ -284,7 +294,7 @@ def name_of(file: str | None) -> str:
 
 
 def need_output(output: str, *, is_folder: bool = False) -> None:
-    """Raise if a file, or a folder with files, cannot be written: before the work, not after it."""
+    """Raise, before the work, if a file or a folder with files cannot be written after it."""
     if output == STDOUT:
         if is_folder:
             raise click.UsageError("a folder cannot be written to standard output: name it")
@@ -312,7 +322,7 @@ def need_output(output: str, *, is_folder: bool = False) -> None:
 
 @contextmanager
 def written(output: str) -> Iterator[str]:
-    """Yield the path to write to; for -, that of a file which then goes to standard output."""
+    """Yield the path to write to; for -, that of a file that is copied to standard output in the end."""
     if output != STDOUT:
         yield output
         return

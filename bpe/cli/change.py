@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _changing_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the arguments of commands that write a tokenizer with another vocabulary."""
+    """Add the arguments of the commands that change a vocabulary."""
     for decorate in (
         reading_options,
         click.option(
@@ -68,7 +68,7 @@ def extend(
 ) -> None:
     """Learn more tokens from texts.
 
-    No id changes. The new tokens get the ids after all others, so a model needs N more rows. A PATH is as in
+    No id changes. The new tokens get the ids after all others, so a model gets N more rows. A PATH is as in
     bpe train, but not a file of counts. The output is a file of this package; bpe convert writes others.
 
     \b
@@ -101,9 +101,9 @@ def prune(
     threads: int | None,
     **reading: Any,
 ) -> None:
-    """Remove the tokens that texts need least.
+    """Remove the tokens that texts use least.
 
-    Single bytes, special tokens, and tokens that other tokens are made of, are kept. The tokens that are left
+    Single bytes, special tokens, and tokens of which other tokens are made, are kept. The remaining tokens
     get new ids without a gap, in the old order; --map writes them. A PATH is as in bpe train, but not a file
     of counts. The output is a file of this package; bpe convert writes others.
 
@@ -112,7 +112,7 @@ def prune(
       bpe prune tok.json corpus.txt --vocab-size 400 -o fewer.json --map new_ids.npy
     """  # noqa: D301
     if vocab_size is None and min_count is None:
-        raise click.UsageError("say what to remove: --vocab-size, --min-count, or both")
+        raise click.UsageError("--vocab-size, --min-count or both are required")
     _need_outputs(output, map_file)
     loaded = load(tokenizer, output, map_file)
     corpus = _corpus_of(paths, reading, (output, map_file), is_quiet=quiet)
@@ -150,7 +150,7 @@ def _write(
     *,
     is_quiet: bool,
 ) -> None:
-    """Write a tokenizer, and the map of ids before it: what is there with the tokenizer is right."""
+    """Write the map of ids, and then the tokenizer: beside a new tokenizer, there is never an old map."""
     import numpy as np
 
     from bpe.support.files import atomic_write

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
 
-def tell_of_others(output: str) -> None:
-    """Name the files of ids in the folder of an output that are not complete; nothing is removed.
+def report_incomplete(output: str) -> None:
+    """Print the names of incomplete files of ids in the folder of an output; nothing is removed.
 
-    Those that another process is writing are not named, where the system has locks.
+    Files that another process is writing are not named, on systems with file locks.
     """
     from bpe.id_files.checkpoint import unpacked_state
     from bpe.id_files.output import offsets_path, part_of
@@ -78,16 +78,16 @@ def id_options(command: Callable[..., None]) -> Callable[..., None]:
 def check_id_options(output: str | None, given: dict[str, Any]) -> None:
     """Raise if options cannot be used together, or the output cannot be written."""
     if given["scheduler"] is not None and not given["shards"]:
-        raise click.UsageError("--scheduler needs --shards: a cluster encodes files one by one")
+        raise click.UsageError("--scheduler requires --shards: a cluster encodes files one by one")
     if output is None:
         for name, value in given.items():
             if value is not None and value is not False:
-                raise click.UsageError(f"--{name.replace('_', '-')} needs -o: it is for files of ids")
+                raise click.UsageError(f"--{name.replace('_', '-')} requires -o: it is for files of ids")
         return
     if output == STDOUT:
-        raise click.UsageError("-o -: files of ids cannot go to standard output; to print ids, leave out -o")
+        raise click.UsageError("-o -: files of ids cannot go to standard output; to print ids, omit -o")
     if given["shards"]:
-        if Path(output).exists():  # else it is made, with the folders above it
+        if Path(output).exists():  # otherwise it is created, with its parents
             need_output(output, is_folder=True)
         return
     if given["to"] is None and Path(output).suffix not in _SUFFIXES:
@@ -97,8 +97,8 @@ def check_id_options(output: str | None, given: dict[str, Any]) -> None:
     need_output(output)
 
 
-def is_kept(output: str) -> bool:
-    """Return whether a run was interrupted."""
+def is_resumable(output: str) -> bool:
+    """Return whether an interrupted run has left files from which it can be resumed."""
     path = Path(output)
     ids = path.with_suffix(".bin") if path.suffix == ".idx" else path
     return any(Path(f"{ids}{end}").exists() for end in (".state", ".ids.state"))
@@ -181,7 +181,7 @@ def encode(
     The ids are printed, a line for each document. With -o they are written to a file.
 
     A PATH is a file, a folder, a glob pattern in quotes, or - for standard input, which is also read if there
-    is not a PATH. Files end in .txt, .jsonl or .parquet, and may have .gz or .zst after that; a file with
+    is no PATH. Files end in .txt, .jsonl or .parquet, and may have .gz or .zst after that; a file with
     another name is read as text.
 
     \b
@@ -248,7 +248,7 @@ def encode(
 
 
 def _print_ids(tokenizer: Tokenizer, corpus: Corpus, rules: dict[str, Any], as_json: bool) -> None:
-    """Print the ids of each document on a line, while it is encoded: no document is in memory as a whole."""
+    """Print the ids of each document on a line while it is encoded, without the whole document in memory."""
     from bpe.encoding.streams import encode_blocks
 
     begin, between, end = ("[", ", ", "]\n") if as_json else ("", " ", "\n")
@@ -278,7 +278,7 @@ def _write_ids(
     """Encode a corpus to a file; return a summary."""
     from bpe.id_files.encode import encode_files
 
-    def tell_resumed(n_bytes: int) -> None:
+    def report_resumed(n_bytes: int) -> None:
         if not is_quiet:
             text = f"{output}: continues after {human(n_bytes, 'B')} of text, where an earlier run stopped"
             text += "" if corpus.n_bytes is None else f"; the input has {human(corpus.n_bytes, 'B')}"
@@ -288,10 +288,10 @@ def _write_ids(
     engine = tokenizer.engine
     special = engine.rules_of(**rules)
     try:
-        written = encode_files(engine, corpus, output, special, **options, when_resumed=tell_resumed)
+        written = encode_files(engine, corpus, output, special, **options, when_resumed=report_resumed)
     except (KeyboardInterrupt, OSError) as error:
-        is_busy = isinstance(error, BlockingIOError)  # what is kept is another process's
-        if is_kept(output) and not is_quiet and not is_busy:
+        is_busy = isinstance(error, BlockingIOError)  # the files belong to another process
+        if is_resumable(output) and not is_quiet and not is_busy:
             click.echo(f"{output}: the same command continues from here", err=True)
         elif isinstance(error, KeyboardInterrupt) and not is_quiet:
             click.echo(
@@ -301,10 +301,10 @@ def _write_ids(
     except ValueError as error:
         raise shorter(error) from None
     if not is_quiet:
-        tell_of_others(output)
+        report_incomplete(output)
     return {
         "output": output,
-        # Beside the output, as that is given; a link has them where it leads to.
+        # Beside the output, named as the output was; for a link, beside its target.
         "offsets": str(
             written.offsets if Path(output).is_symlink() else Path(output).with_name(written.offsets.name)
         ),
@@ -323,7 +323,7 @@ def _in_words(summary: dict[str, Any]) -> str:
     text = f"{summary['output']}: {documents}, {human(n_tokens)} tokens as {summary['dtype']}"
     text += f", from {human(n_bytes, 'B')}"
     if summary["resumed"]:
-        text += ", some of it by an earlier run"
+        text += ", partly by an earlier run"
     else:
         text += f" in {seconds:.1f} s ({human(n_bytes / max(seconds, 1e-3), 'B/s')})"
     return text + (f", {n_bytes / n_tokens:.3f} bytes a token" if n_tokens else "")
@@ -361,7 +361,7 @@ def _raw_ids(data: bytes, name: str, dtype: str) -> np.ndarray:
 
     found = np.dtype(dtype).newbyteorder("<")
     if data.startswith(b"\x93NUMPY"):
-        raise ValueError(f"{name}: a .npy file has its own dtype: leave out --dtype")
+        raise ValueError(f"{name}: a .npy file has its own dtype: omit --dtype")
     if len(data) % found.itemsize:
         raise ValueError(f"{name}: {len(data)} bytes are not a whole number of ids of {found.itemsize} bytes")
     return np.frombuffer(data, found)
@@ -373,7 +373,7 @@ def _parse_ids(data: bytes, name: str) -> Any:
 
         try:
             ids = np.load(io.BytesIO(data), allow_pickle=False)
-        except Exception as error:  # numpy reads a header as Python's source: its errors are of many kinds
+        except Exception as error:  # numpy evaluates the header as Python, which may raise any error
             raise ValueError(f"{name}: damaged .npy file: {error}") from None
         if ids.ndim != 1 or ids.dtype.kind not in "iu":
             raise ValueError(f"{name}: an array of {ids.ndim} dimensions of {ids.dtype}, not a list of ids")

@@ -122,7 +122,7 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
 )
 @pattern_dialect
 @click.option(
-    "--special",
+    "--special-token",
     "specials",
     multiple=True,
     metavar="TOKEN=ID",
@@ -154,13 +154,13 @@ def convert(
 
     The new file is read again, also with tiktoken or tokenizers if they are installed. It must give the same
     ids for a test text with characters of every kind: only then does OUT appear. A tokenizer that the format
-    cannot hold is refused. If OUT is -, the file goes to standard output; --to is needed then.
+    cannot hold is refused. If OUT is -, the file is written to standard output, which requires --to.
 
     \b
     Example:
       bpe convert tok.json tokenizer.json
       bpe convert cl100k_base.tiktoken tok.json
-      bpe convert mine.tiktoken tok.json --pattern cl100k --special '<|end|>=50000'
+      bpe convert mine.tiktoken tok.json --pattern cl100k --special-token '<|end|>=50000'
       bpe convert tokenizer.json ranks.tiktoken
     """  # noqa: D301
     only_one_to_stdout(output, as_json)
@@ -169,12 +169,14 @@ def convert(
 
     watch = Stopwatch()
     with naming(source):
-        words, split_by = _parts_of(source, source_format, pattern, dict(map(_special, specials)), dialect)
+        vocabulary, split_by = _parts_of(
+            source, source_format, pattern, dict(map(_special, specials)), dialect
+        )
     with naming(output):
         try:
             write_as = output_format or guess_format(output)
         except ValueError as error:
-            raise ValueError(f"{error}: say which with --to") from None
+            raise ValueError(f"{error}: choose one with --to") from None
     is_folder = write_as == "gpt2" and Path(output).name != "vocab.json"
     is_folder |= write_as == "huggingface" and output != STDOUT and is_folder_of_model(output)
     need_output(output, is_folder=is_folder)
@@ -183,31 +185,33 @@ def convert(
         keep_tokenizer(source, Path(output, names[write_as]) if is_folder else output)
     with naming(output), tempfile.TemporaryDirectory() as folder:
         trial = Path(folder, "trial" if is_folder else "trial.json")
-        write(words, split_by, trial, write_as)
-        if problem := differences(words, split_by, trial, write_as):
+        write(vocabulary, split_by, trial, write_as)
+        if problem := differences(vocabulary, split_by, trial, write_as):
             raise ValueError(f"{problem}. Nothing was written")
         if output == STDOUT:
             sys.stdout.buffer.write(trial.read_bytes())
         else:
-            write(words, split_by, output, write_as)
+            write(vocabulary, split_by, output, write_as)
     if as_json:
-        click.echo(json.dumps(_summary(source, output, write_as, words, watch)))
+        click.echo(json.dumps(_summary(source, output, write_as, vocabulary, watch)))
         return
-    click.echo(f"{name_of_output(output)}: {words.size} tokens as {write_as}, checked", err=True)
+    click.echo(f"{name_of_output(output)}: {vocabulary.size} tokens as {write_as}, checked", err=True)
     if write_as == "tiktoken":
         options = [f"--pattern {split_by.name}"]
-        options += [f"--special '{token}={number}'" for token, number in words.cut_tokens.items()]
+        options += [f"--special-token '{token}={number}'" for token, number in vocabulary.cut_tokens.items()]
         click.echo(f"The file holds the ranks alone. To read it: {' '.join(options)}", err=True)
 
 
-def _summary(source: str, output: str, format: str, words: Vocabulary, watch: Stopwatch) -> dict[str, Any]:
+def _summary(
+    source: str, output: str, format: str, vocabulary: Vocabulary, watch: Stopwatch
+) -> dict[str, Any]:
     return {
         "input": source,
         "output": output,
         "format": format,
-        "tokens": words.size,
-        "merges": len(words.merges),
-        "special_tokens": words.cut_tokens,
+        "tokens": vocabulary.size,
+        "merges": len(vocabulary.merges),
+        "special_tokens": vocabulary.cut_tokens,
         **watch.to_json(),
     }
 
@@ -215,7 +219,7 @@ def _summary(source: str, output: str, format: str, words: Vocabulary, watch: St
 def _parts_of(
     source: str, format: str | None, pattern: str | None, special_tokens: dict[str, int], dialect: Dialect
 ) -> tuple[Vocabulary, Pattern]:
-    """Return what is in a file; that a rank file lacks a pattern is said as an option."""
+    """Return the vocabulary and the pattern in a file; an error about a missing pattern names --pattern."""
     from bpe.formats.conversion import PatternNeeded
     from bpe.formats.conversion import read as read_parts
     from bpe.formats.recognition import open_parts
@@ -232,5 +236,5 @@ def _parts_of(
 def _special(option: str) -> tuple[str, int]:
     token, _, number = option.rpartition("=")
     if not token or not (number.isascii() and number.isdecimal() and len(number) <= 10):
-        raise ValueError(f"--special {option!r} is not TOKEN=ID")
+        raise ValueError(f"--special-token {option!r} is not TOKEN=ID")
     return token, int(number)

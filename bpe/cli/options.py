@@ -1,4 +1,4 @@
-"""What several commands share: options, and the texts or counts that paths stand for."""
+"""Options that several commands share, and the texts or counts that paths stand for."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def source_of(
     if not all(is_counts):
         raise ValueError(
             f"{paths[is_counts.index(True)]} holds counts, {paths[is_counts.index(False)]} does not: "
-            "count the text first, with bpe count"
+            "count the text first, with bpe count-words"
         )
     if pattern is not None or specials:
-        raise ValueError("files of counts already have a pattern and special tokens: leave out the options")
+        raise ValueError("files of counts already have a pattern and special tokens: omit the options")
     refuse_inputs([output], paths)
     _check_kinds(paths)
     total = _loaded(paths[0])
@@ -73,7 +73,8 @@ def _check_kinds(paths: Sequence[str]) -> None:
     if "runs" in kinds and "words" in kinds:
         runs, others = paths[kinds.index("runs")], paths[kinds.index("words")]
         raise ValueError(
-            f"{runs} holds counts of runs, {others} only of words: count all texts with bpe count --runs"
+            f"{runs} holds counts of runs, {others} only of words: "
+            "count all texts with bpe count-words --runs"
         )
 
 
@@ -89,18 +90,18 @@ def _loaded(path: str) -> Any:
 def sources_of(
     paths: Sequence[str], output: str, temperature: float | None, is_plain: bool
 ) -> tuple[dict[str, Any], dict[str, float]] | None:
-    """Return files of counts by name, none of which is the output, and their weights; None without weights.
+    """Return the counts in files by name, and their weights; None without weights.
 
-    `is_plain` says whether there are no options that files of counts do not take.
+    The output must not be one of the files. `is_plain`: no options are given that do not apply to counts.
     """
     weights: dict[str, float] = {}
     for path in paths:
         name, _, number = path.rpartition("=")
-        with contextlib.suppress(ValueError):  # no weight
+        with contextlib.suppress(ValueError):  # not a weight
             if name and not os.path.exists(path):
                 weight = float(number)
                 if name in weights:
-                    raise click.UsageError(f"{path}: {name} has a weight already")
+                    raise click.UsageError(f"{path}: {name} already has a weight")
                 weights[name] = weight
     if temperature is None and not weights:
         return None
@@ -111,7 +112,7 @@ def sources_of(
             f"only {len(weights)} of {len(paths)} files have a weight: write FILE=WEIGHT for all"
         )
     if not is_plain:
-        raise ValueError("files of counts already have a pattern and special tokens: leave out the options")
+        raise ValueError("files of counts already have a pattern and special tokens: omit the options")
     from bpe.counting.weights import temperature_weights
     from bpe.superwords.counted_runs import RunCounts
 
@@ -126,33 +127,33 @@ def sources_of(
 
 
 # -------------------------------------------------------------------- texts that look like something else
-MOST_FILES = 100  # of a corpus that are looked at
+MOST_FILES = 100  # of a corpus that are checked
 
-_JSON = "looks like JSON lines, and is read as text: add --format jsonl, or --format text if that is meant"
+_JSON = "looks like JSON lines, and is read as text: add --format jsonl, or --format text if this is intended"
 _PARQUET = "looks like Parquet, and is read as text: add --format parquet"
-_PACKED = "is compressed, and is read as text: the name must end in .gz or .zst, or unpack it first"
-_UTF_16 = "looks like UTF-16, and is read as bytes: change it first, such as with iconv -f UTF-16 -t UTF-8"
+_PACKED = "is compressed, and is read as text: rename it to end in .gz or .zst, or unpack it first"
+_UTF_16 = "looks like UTF-16, and is read as bytes: convert it first, such as with iconv -f UTF-16 -t UTF-8"
 _NOT_UTF_8 = "not UTF-8: its bytes are kept as they are. --errors strict stops and says where it is wrong"
 
 
 def warn_of_odd_texts(corpus: Corpus) -> None:
-    """Warn once of each way in which texts look like something that they are not read as."""
+    """Warn about files that look like another format than they are read as, once for each kind of problem."""
     source = click.get_current_context().get_parameter_source("errors")
     found: dict[str, list[str]] = {}
     for part in corpus.parts()[:MOST_FILES]:
         if corpus.kind_of(part.path) in (".jsonl", ".parquet"):
             continue
-        with contextlib.suppress(Exception):  # whoever reads it says what is wrong with it
+        with contextlib.suppress(Exception):  # the command itself reports what is wrong with it
             problem = oddity(_begin_of(part), source is not ParameterSource.DEFAULT, corpus.format == "text")
             if problem:
                 found.setdefault(problem, []).append(str(part))
     for problem, names in found.items():
-        more = f" (and so in {len(names) - 1} more)" if len(names) > 1 else ""
+        more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
         warn(f"{names[0]}: {problem}{more}")
 
 
 def oddity(begin: bytes, knows_errors: bool, is_text: bool) -> str:
-    r"""Return what a text looks like, if that is not text in UTF-8; empty if it is."""
+    r"""Return a warning if a text does not look like UTF-8 text; "" if it does."""
     if begin.startswith(b"PAR1") and not is_text:
         return _PARQUET
     if begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
@@ -197,7 +198,7 @@ OTHER_NAMES = ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
 
 
 class PatternType(click.ParamType):
-    """The name of a pattern, which shells complete, or an expression; never empty."""
+    """The name of a pattern, which shells complete, or a regular expression; never empty."""
 
     name = "pattern"
 
@@ -206,7 +207,7 @@ class PatternType(click.ParamType):
         if not value:
             self.fail(
                 f"it is empty: is a variable not set? Give one of {', '.join(PATTERNS)}, or a regular "
-                "expression, or leave the option out",
+                "expression, or omit the option",
                 param,
                 ctx,
             )
@@ -215,7 +216,7 @@ class PatternType(click.ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the names that begin so."""
+        """Return the names that begin with this."""
         return [CompletionItem(name) for name in PATTERNS + OTHER_NAMES if name.startswith(incomplete)]
 
 
@@ -232,7 +233,7 @@ quiet_option = click.option("--quiet", is_flag=True, help="Print no progress and
 progress_option = click.option(
     "--progress",
     is_flag=True,
-    help="Print a line of progress every ten seconds where there is no terminal, such as in a log.",
+    help="Print a line of progress every ten seconds if there is no terminal, such as in a log.",
 )
 
 
@@ -261,7 +262,7 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
             default="keep",
             show_default=True,
             help="What to do with bytes that are not UTF-8: keep them, stop with an error (strict), replace "
-            "them by U+FFFD, or skip them (in .jsonl and .parquet, the whole record).",
+            "them with U+FFFD, or skip them (in .jsonl and .parquet, the whole record).",
         ),
         click.option(
             "--format",
@@ -283,7 +284,7 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def training_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of everything that trains."""
+    """Add the options of all commands that train."""
     for decorate in (
         click.option(
             "--like",

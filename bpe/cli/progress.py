@@ -1,11 +1,11 @@
-"""Progress of a command, and of the compiler: what somebody waits for, and times without it.
+"""Progress of a command and of the compiler, and times with and without compiling.
 
-The first use of a function compiles it; later processes load it from a cache on disk. Numba tells when it
-compiles: in events that come from any thread, and from within each other. What is measured is the time in
-which at least one is open.
+The first use of a function compiles it; later processes load it from a cache on disk. Numba reports the start
+and the end of each compilation as events, which may come from any thread and may be nested. The time of
+compiling is the time in which at least one compilation is open.
 
-The environment variable ``BPE_SAY_COMPILING=0`` turns the line off. The progress of a command is a bar on a
-terminal, and lines in a log.
+A line says that something is being compiled; the environment variable ``BPE_SAY_COMPILING=0`` turns it off.
+The progress of a command is a bar on a terminal, and lines in a log.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ EVERY = 10.0  # seconds
 
 
 class Lines:
-    """Prints a line every ten seconds, as ``progress(done, total)`` is called."""
+    """A progress function ``progress(done, total)`` that prints a line every ten seconds."""
 
     def __init__(self, label: str, unit: str) -> None:
         self._label, self._unit = label, unit
         self._started = self._said = time.monotonic()
 
     def __call__(self, done: int, total: int | None) -> None:
-        """Print a line, if it is time."""
+        """Print a line if ten seconds have passed."""
         now = time.monotonic()
         if now - self._said >= EVERY:
             self._said = now
             click.echo(self.line(done, total, now - self._started), err=True)
 
     def line(self, done: int, total: int | None, seconds: float) -> str:
-        """Return what is printed."""
+        """Return the line."""
         unit = "B" if self._unit == "B" else ""
         text = f"{self._label}: {human(done, unit)}"
         if total:
@@ -53,7 +53,7 @@ class Lines:
 
 
 def progress_of(label: str, unit: str, *, quiet: bool, lines: bool) -> Progress:
-    """Return what shows the progress of a part of a command."""
+    """Return how the progress of a part of a command is shown: as a bar, as lines, or not at all."""
     if quiet and lines:
         raise click.UsageError("--quiet and --progress cannot be given together")
     if lines and not sys.stderr.isatty():
@@ -67,10 +67,10 @@ PARTS = {
     "bpe.splitting": ("the splitting of text", 5),
     "bpe.counting": ("the counting", 5),
     "bpe.training": ("the trainer", 10),
-    "bpe.superwords": ("what joins words", 5),
+    "bpe.superwords": ("the superwords", 5),
     "bpe.encoding": ("the encoder", 10),
 }
-"""What has a line, by package: its name, and how many seconds it takes on one core. The rest takes less."""
+"""By package: its name in the line, and the seconds of compiling on one core. Other packages take less."""
 EVENTS = "numba.core.event"
 KIND = "numba:compile"
 
@@ -83,7 +83,7 @@ class Watch:
         self._n_open = 0
         self._since = self._before = 0.0
         self._seconds_of = dict.fromkeys(PARTS, 0.0)
-        self._part = ""  # of what is being compiled
+        self._part = ""  # the package that is being compiled
         self._timer: threading.Timer | None = None
         self._said: set[str] = {*PARTS} if is_quiet else set()
 
@@ -94,7 +94,7 @@ class Watch:
             return self._before + (time.perf_counter() - self._since if self._n_open else 0.0)
 
     def begin(self, module: str = "") -> None:
-        """Note that the compilation of a function of a module begins."""
+        """Record that the compilation of a function of a module begins."""
         with self._lock:
             self._n_open += 1
             if self._n_open > 1:
@@ -108,7 +108,7 @@ class Watch:
                 self._timer.start()
 
     def end(self) -> None:
-        """Note that a compilation ends."""
+        """Record that a compilation ends."""
         with self._lock:
             self._n_open -= 1
             if self._n_open:
@@ -130,12 +130,12 @@ class Watch:
             click.echo(LINE.format(*PARTS[part]), err=True)
 
 
-_watches: list[Watch] = []  # of commands that run, the last the innermost
+_watches: list[Watch] = []  # of running commands, the innermost last
 
 
 @contextmanager
 def watching_compiler(*, is_quiet: bool) -> Iterator[Watch]:
-    """Watch the compiler, once it is loaded: it is not loaded for this."""
+    """Watch the compiler from the moment it is loaded; this does not load it."""
     watch = Watch(is_quiet=is_quiet or os.environ.get("BPE_SAY_COMPILING") == "0")
     finder = _Finder(watch)
     _watches.append(watch)
@@ -151,7 +151,7 @@ def watching_compiler(*, is_quiet: bool) -> Iterator[Watch]:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Begins to listen as soon as somebody imports numba's events."""
+    """Registers a listener as soon as numba's events are imported."""
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
@@ -195,7 +195,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class Stopwatch:
-    """The time since it was made, with and without compiling."""
+    """The time since its construction, with and without compiling."""
 
     def __init__(self) -> None:
         self._watch = _watches[-1] if _watches else Watch(is_quiet=True)
@@ -208,11 +208,11 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """Seconds in which nothing was compiled; never 0, so that rates can be had."""
+        """Seconds in which nothing was compiled; never 0, so that rates can be computed."""
         return max(time.perf_counter() - self._started - self.compiling_seconds, 1e-3)
 
     def to_json(self) -> dict[str, float]:
-        """Return both for a summary as JSON."""
+        """Return both times for a JSON summary."""
         return {
             "seconds": round(self.seconds, 3),
             "compiling_seconds": round(self.compiling_seconds, 3),
@@ -220,7 +220,7 @@ class Stopwatch:
 
 
 def human(number: float, unit: str = "") -> str:
-    """Return a number with three digits, such as 27.1 million, or 114 MB."""
+    """Return a number with three significant digits, such as 27.1 million, or 114 MB."""
     for power, word, letter in ((9, "billion", "G"), (6, "million", "M"), (3, "thousand", "k"), (0, "", "")):
         value = number / 10**power
         if float(f"{value:.3g}") >= 1 or power == 0:

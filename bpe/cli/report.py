@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 def report(tokenizer: str, file: str, output: str, quiet: bool, progress: bool, as_json: bool) -> None:
     """Write a web page about a tokenizer and a text.
 
-    The page is one HTML file, which needs no network and no server. It shows figures and charts, encodes what
-    you type, and draws how a token was merged.
+    The page is one HTML file, which works without a network or a server. It shows figures and charts, encodes
+    text that you type, and draws how a token was merged.
 
     \b
     Example:
@@ -102,7 +102,7 @@ def audit(tokenizer: str, files: tuple[str, ...], as_json: bool) -> None:
     live          a text is known that has the token: its witness
     rank-dead     no merges make the token; this is proved for every text
     pattern-dead  the split pattern always cuts the token apart; this is proved for every text
-    unknown       no such text was found, and no proof
+    unknown       neither a witness nor a proof was found
 
     \b
     Example:
@@ -120,7 +120,7 @@ def audit(tokenizer: str, files: tuple[str, ...], as_json: bool) -> None:
 
 
 def _lines(tokenizer: Tokenizer, audit: Audit) -> Iterator[str]:
-    """Yield what is printed."""
+    """Yield the lines of the audit."""
     for status, n in audit.n_by_status.items():
         yield f"{status + ':':14}{n:>8} tokens"
         if status != "live":
@@ -141,8 +141,8 @@ def _lines(tokenizer: Tokenizer, audit: Audit) -> Iterator[str]:
         )
 
 
-def _shown(tokenizer: Tokenizer, numbers: list[int]) -> Iterator[str]:
-    for number in numbers[:SHOWN]:
-        yield f"  {number:>6}  {tokenizer.token_bytes(number)!r}"
-    if len(numbers) > SHOWN:
-        yield f"  and {len(numbers) - SHOWN} more"
+def _shown(tokenizer: Tokenizer, ids: list[int]) -> Iterator[str]:
+    for token_id in ids[:SHOWN]:
+        yield f"  {token_id:>6}  {tokenizer.token_bytes(token_id)!r}"
+    if len(ids) > SHOWN:
+        yield f"  and {len(ids) - SHOWN} more"

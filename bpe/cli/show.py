@@ -6,18 +6,13 @@ import json
 import os
 import sys
 import unicodedata
-from typing import TYPE_CHECKING
 
 import click
 
 from bpe.cli.app import STDIN, load, main, read
 
-if TYPE_CHECKING:
-    pass
-
-
 BACKGROUNDS = (153, 222, 157, 218, 189)
-"""Five of the 256 colours of terminals; black text is readable on each."""
+"""Five of the 256 terminal colours, on which black text is readable."""
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -30,7 +25,7 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 def show(tokenizer: str, text: str, with_ids: bool, as_json: bool) -> None:
     """Show the tokens of a text; - is standard input.
 
-    Tokens side by side have different colours. Without colours (in a file, or with NO_COLOR set), there is a
+    Tokens side by side have different colours. Without colours (in a file, or if NO_COLOR is set), there is a
     bar between them. A part of a character is shown as bytes, such as <E2>. Special tokens in the text are
     encoded as special tokens.
 

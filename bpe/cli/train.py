@@ -1,4 +1,4 @@
-"""``bpe count``, ``bpe train``: from texts to counts, and to a tokenizer.
+"""``bpe count-words``, ``bpe train``: from texts to counts, and to a tokenizer.
 
 ``bpe train-parity``: from the counts of several languages to one tokenizer.
 """
@@ -62,14 +62,14 @@ def _ratio_of(text: str) -> float:
 def _by_language(
     option: str, items: Sequence[str], value_of: Callable[[str], Value]
 ) -> dict[str, Value] | None:
-    """Return the values of NAME=VALUE, given once for each language; None where there are none."""
+    """Return the values of repeated NAME=VALUE options by name; None if the option was not given."""
     values: dict[str, Value] = {}
     for item in items:
         name, equals, value = item.partition("=")
         if not (name and equals and value):
             raise ValueError(f"{option} {item}: write NAME=VALUE, such as en={value or 'en-dev.counts'}")
         if name in values:
-            raise ValueError(f"{option} {item}: {name!r} has been given already")
+            raise ValueError(f"{option} {item}: {name!r} was already given")
         values[name] = value_of(value)
     return values or None
 
@@ -131,8 +131,9 @@ def train_parity(
 ) -> None:
     """Train a tokenizer that treats languages alike.
 
-    The sizes of their texts do not matter. COUNTS are files that bpe count wrote, one for each language, all
-    with the same pattern and special tokens. A language has the name of its file, without the ending.
+    The sizes of their texts do not matter. COUNTS are files that bpe count-words wrote, one for each
+    language, all with the same pattern and special tokens. A language has the name of its file, without the
+    ending.
 
     \b
     Example:
@@ -146,7 +147,7 @@ def train_parity(
     for path in paths:
         name = Path(path).stem
         if name in languages:
-            raise ValueError(f"{path}: there is a language {name!r} already; files need different names")
+            raise ValueError(f"{path}: there is already a language {name!r}; give the files different names")
         languages[name] = _loaded(path)
     refuse_inputs([output], [*paths, *(item.partition("=")[2] for item in dev)])
     tokenizer = train(
@@ -170,7 +171,7 @@ def train_parity(
 
 # ---------------------------------------------------------------------------------------------- corpora
 def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the arguments that say what to count, and how."""
+    """Add the arguments for what is counted, and how."""
     for decorate in (
         click.option(
             "--scheduler",
@@ -179,7 +180,11 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         reading_options,
         click.option(
-            "--special", "specials", multiple=True, metavar="TOKEN", help="A special token. May be repeated."
+            "--special-token",
+            "specials",
+            multiple=True,
+            metavar="TOKEN",
+            help="A special token. May be repeated.",
         ),
         pattern_dialect,
         click.option(
@@ -191,8 +196,8 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-# ----------------------------------------------------------------------------------------------- count
-@main.command()
+# ----------------------------------------------------------------------------------------- count-words
+@main.command("count-words")
 @_counting_options
 @click.option(
     "-o",
@@ -210,7 +215,7 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
     help="For --runs: what a piece must have to be joined.  [default: a letter]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
-def count(
+def count_words(
     paths: tuple[str, ...],
     pattern: str | None,
     dialect: Dialect,
@@ -229,13 +234,13 @@ def count(
 
     A PATH is a file, a folder, a glob pattern in quotes, or - for standard input. Files end in .txt, .jsonl
     or .parquet, and may have .gz or .zst after that; a file with another name is read as text. Files that
-    bpe count wrote may be given, too, by themselves: their counts are added.
+    bpe count-words wrote may be given, too, by themselves: their counts are added.
 
     \b
     Example:
-      bpe count books/ --pattern cl100k --special '<|endoftext|>' -o books.counts
-      bpe count books.counts more.counts -o all.counts
-      bpe count books/ --runs -o books.runs
+      bpe count-words books/ --pattern cl100k --special-token '<|endoftext|>' -o books.counts
+      bpe count-words books.counts more.counts -o all.counts
+      bpe count-words books/ --runs -o books.runs
       bpe train all.counts --vocab-size 32000 -o tok.json
       bpe train books.counts=0.5 more.counts=1.5 --vocab-size 32000 -o tok.json
     """  # noqa: D301
@@ -246,7 +251,7 @@ def count(
     from bpe.superwords.counted_runs import RunCounts
 
     if superword_parts is not None and not runs:
-        raise ValueError("--superword-parts is for --runs: give that, too")
+        raise ValueError("--superword-parts requires --runs")
     watch, shown = Stopwatch(), progress_of("counting", "B", quiet=quiet, lines=progress)
     found = source = source_of(paths, output, pattern, specials, is_quiet=quiet, **reading)
     n_bytes = None
@@ -297,17 +302,17 @@ def _counted_now(
 
     if not runs:
         return count_words(source, *rules, **on)
-    del on["threads"]  # one
+    del on["threads"]  # runs are counted on one thread
     return count_runs(source, *rules, parts=PARTS if superword_parts is None else superword_parts, **on)
 
 
 def _size_of(counts: WordCounts) -> tuple[int, int, int]:
-    """Return how many distinct pieces and pieces there are, and from how many bytes of text."""
+    """Return the number of distinct pieces, of all pieces, and of bytes of text."""
     return len(counts), counts.total, counts.n_text_bytes
 
 
 def _in_all(sizes: Sizes) -> str:
-    """Say how much was counted."""
+    """Return a sentence on how much was counted."""
     n_distinct, n_pieces, n_bytes = map(sum, zip(*sizes, strict=True))
     return (
         f"{human(n_distinct)} distinct pieces, {human(n_pieces)} in all, from {human(n_bytes, 'B')} of text"
@@ -324,8 +329,8 @@ def _in_all(sizes: Sizes) -> str:
     "--temperature",
     type=float,
     metavar="T",
-    help="Weigh files of counts: each counts as much as its size to the power of 1/T. So T above 1 gives "
-    "small files a larger part.",
+    help="Weight files of counts: each counts in proportion to its size to the power of 1/T. So T above 1 "
+    "gives small files a larger share.",
 )
 @click.option(
     "--ties",
@@ -357,14 +362,14 @@ def train(
 
     A PATH is a file, a folder, a glob pattern in quotes, or - for standard input. Files end in .txt, .jsonl
     or .parquet, and may have .gz or .zst after that; a file with another name is read as text. Files that
-    bpe count wrote may be given instead, also with weights: FILE=WEIGHT.
+    bpe count-words wrote may be given instead, also with weights: FILE=WEIGHT.
 
     Ctrl-C stops the training and saves what is learned: in the output file, or, if that exists already, in a
     new file beside it, such as tok.interrupted.json.
 
     \b
     Example:
-      bpe train corpus.txt --vocab-size 32000 --special '<|endoftext|>' -o tok.json
+      bpe train corpus.txt --vocab-size 32000 --special-token '<|endoftext|>' -o tok.json
       bpe train 'wiki/*.jsonl.gz' --field body --vocab-size 32000 -o tok.json
       bpe train all.counts --vocab-size 32000 -o tok.json
       bpe train books.counts=0.5 more.counts=1.5 --vocab-size 32000 -o tok.json
@@ -401,7 +406,7 @@ def train(
         tokenizer = job.run()
     except KeyboardInterrupt:
         trainer = job.trainer if job else None
-        raise KeyboardInterrupt(f"interrupted: {_kept(trainer, output, vocab_size)}") from None
+        raise KeyboardInterrupt(f"interrupted: {_save_interrupted(trainer, output, vocab_size)}") from None
     sizes = [job.size] if job.size else [*map(_size_of, _words_of(source))]
     _save(tokenizer, output, vocab_size, options)
     if as_json or not quiet:
@@ -412,19 +417,21 @@ def train(
 def _superwords_of(
     name: str | None, first_merges: int | None, pattern: str | None, parts: str | None
 ) -> SuperBPE | Boundless | None:
-    """Return the options of superwords as :func:`bpe.train` takes them; ValueError if they do not fit."""
+    """Return the argument `superwords` of :func:`bpe.train`; a ValueError if options do not fit together."""
     for option, value, its_name in (
         ("--first-merges", first_merges, "superbpe"),
         ("--superwords-pattern", pattern, "superbpe"),
         ("--superword-parts", parts, "boundless"),
     ):
         if value is not None and name != its_name:
-            raise ValueError(f"{option} is for --superwords {its_name}")
+            raise ValueError(f"{option} requires --superwords {its_name}")
     if name == "superbpe":
         from bpe.superwords.superbpe import SuperBPE
 
         if first_merges is None:
-            raise ValueError("--superwords superbpe needs --first-merges: how many merges stay inside words")
+            raise ValueError(
+                "--superwords superbpe requires --first-merges, the number of merges inside words"
+            )
         return SuperBPE(first_merges, pattern)
     if name == "boundless":
         from bpe.superwords.boundless import Boundless
@@ -449,7 +456,7 @@ def _given(
 
 
 def _check_kind(source: Any, superwords: str | None) -> None:
-    """Raise a ValueError if superwords are not learned from such files of counts, or nothing else is."""
+    """Raise a ValueError if the files of counts are not of the kind that this training requires."""
     from bpe.corpus import Corpus
 
     if isinstance(source, Corpus):
@@ -460,10 +467,10 @@ def _check_kind(source: Any, superwords: str | None) -> None:
     if superwords and not holds_runs:
         raise ValueError(
             "superwords are learned from texts, not from files of counts of words; boundless also from "
-            "counts of runs, which bpe count --runs writes"
+            "counts of runs, which bpe count-words --runs writes"
         )
     if holds_runs and superwords != "boundless":
-        raise ValueError("files of counts of runs are for --superwords boundless")
+        raise ValueError("files of counts of runs require --superwords boundless")
 
 
 def _counts_of(source: Any) -> list[Any]:
@@ -471,7 +478,7 @@ def _counts_of(source: Any) -> list[Any]:
 
 
 def _words_of(source: Any) -> list[WordCounts]:
-    """Return the counts of words in counts of words or runs, or in several by name."""
+    """Return the WordCounts in counts of words or runs, or in a dict of these."""
     return [getattr(each, "words", each) for each in _counts_of(source)]
 
 
@@ -499,7 +506,7 @@ def _summary(tokenizer: Tokenizer, sizes: Sizes, output: str, wanted: int, watch
 
 def _in_words(tokenizer: Tokenizer, sizes: Sizes, output: str, wanted: int, watch: Stopwatch) -> str:
     made = f"{tokenizer.vocab_size} tokens, " + (
-        "as asked for" if tokenizer.vocab_size == wanted else f"of {wanted} asked for"
+        "as requested" if tokenizer.vocab_size == wanted else f"of {wanted} requested"
     )
     text = f"{name_of_output(output)}: {made}; {_in_all(sizes)}, {watch.seconds:.1f} s"
     if output == STDOUT or not Path(output).is_file():  # or a device
@@ -508,16 +515,16 @@ def _in_words(tokenizer: Tokenizer, sizes: Sizes, output: str, wanted: int, watc
 
 
 def _why(min_count: int, max_token_length: int | None) -> str:
-    """Return why there are fewer tokens than were asked for."""
+    """Return why there are fewer tokens than requested."""
     count = f" that occurs {min_count} times" if min_count > 1 else ""
     length = f" and makes a token of {max_token_length} bytes at most" if max_token_length else ""
     return f"the text has no other pair to merge{count}{length}"
 
 
-def _kept(trainer: Trainer | None, output: str, vocab_size: int) -> str:
-    """Save what is learned so far, and say where; an old file is not replaced by an incomplete one."""
+def _save_interrupted(trainer: Trainer | None, output: str, vocab_size: int) -> str:
+    """Save the tokenizer learned so far, beside an old file if there is one; return a message about it."""
     if trainer is None or not len(trainer.log):
-        return f"nothing was learned yet, {output} was not written"
+        return f"nothing was learned yet; {output} was not written"
     if output == STDOUT:
         return "nothing was written to standard output"
     path = Path(output)

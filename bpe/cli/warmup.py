@@ -26,11 +26,11 @@ HELPER = "from bpe.cli.warmup import use_encoding; use_encoding()"
 
 @main.command()
 def warmup() -> None:
-    """Compile everything, once for all later runs.
+    """Compile everything once, for all later runs.
 
-    Run it while an image of a container is built. The compiled code is kept on disk, in __pycache__ beside
+    Run it while a container image is built. The compiled code is kept on disk, in __pycache__ beside
     the sources or in the folder that NUMBA_CACHE_DIR names. Every later process loads it, and starts at once.
-    Where there are two processor cores, two processes compile.
+    With two processor cores, two processes compile.
 
     \b
     Example:
@@ -48,15 +48,15 @@ def warmup() -> None:
 
 
 def _use_both() -> None:
-    """Use training here, and encoding in another process; here, too, if that process fails."""
-    with tempfile.TemporaryFile() as said:
+    """Compile training in this process and encoding in another one; both here if that process fails."""
+    with tempfile.TemporaryFile() as messages:
         helper = subprocess.Popen(
             [sys.executable, "-c", HELPER],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=messages,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            start_new_session=True,  # Ctrl-C arrives here only
+            start_new_session=True,  # Ctrl-C interrupts only this process
         )
         try:
             use_training()
@@ -64,8 +64,8 @@ def _use_both() -> None:
         finally:
             helper.kill()
             helper.wait()
-        said.seek(0)
-        lines = said.read().decode(errors="replace").split("\n")
+        messages.seek(0)
+        lines = messages.read().decode(errors="replace").split("\n")
     if code:
         reason = next(filter(None, reversed(lines)), f"it ended with code {code}")
         warn(f"the second process failed, and the first does its work: {reason}")
@@ -73,7 +73,7 @@ def _use_both() -> None:
 
 
 def use_training() -> None:
-    """Call what compiles the kernels of counting and training."""
+    """Compile the kernels of counting and training by calling them."""
     from bpe.counting.word_counts import WordCounts
     from bpe.splitting.pattern import everything_compiled
     from bpe.trainer import Trainer
@@ -87,7 +87,7 @@ def use_training() -> None:
 
 
 def use_encoding() -> None:
-    """Call what compiles the kernels of all patterns, and of encoding."""
+    """Compile the kernels of all patterns and of encoding by calling them."""
     from bpe.counting.word_counts import WordCounts
     from bpe.formats.ranks import merges_of
     from bpe.splitting.pattern import PATTERNS, everything_compiled
@@ -98,14 +98,16 @@ def use_encoding() -> None:
     with everything_compiled():
         _use(_of_sentencepiece())
         _use(tokenizer)
-        SpecialSearch(frozenset(map(str, range(1000)))).split(b"1 2")  # so many: by an automaton
+        SpecialSearch(frozenset(map(str, range(1000)))).split(
+            b"1 2"
+        )  # many tokens, so that the automaton is used
         merges_of({bytes([value]): value for value in range(256)})
         for pattern in PATTERNS:
             WordCounts.from_corpus(TEXTS, pattern, ["<|end|>"], progress=False)
 
 
 def _of_sentencepiece() -> Tokenizer:
-    """Return a tokenizer that does not split, as those of SentencePiece; merges are not in order."""
+    """Return a tokenizer that does not split, like those of SentencePiece, with merges out of order."""
     from bpe.tokenizer import Tokenizer
 
     tokens = [
@@ -148,7 +150,7 @@ def _of_sentencepiece() -> Tokenizer:
 
 
 def _use(tokenizer: Tokenizer) -> None:
-    """Call all methods of a tokenizer that compile something."""
+    """Call all methods of a tokenizer that compile kernels."""
     tokenizer.encode_batch(TEXTS, threads=2, disallowed_special=())
     tokenizer.encode_batch_to_numpy(TEXTS, disallowed_special=())
     tokenizer.decode_batch([tokenizer.encode(text, allowed_special="all") for text in TEXTS])

@@ -1,6 +1,6 @@
-"""Parts of a corpus of files: counted one by one, they have the counts of the whole.
+"""Parts of a corpus of files, whose counts add up to the counts of the corpus.
 
-Small files are put together. Large uncompressed files are cut: .jsonl after a line end, text at a place that
+Small files are combined. Large uncompressed files are cut: .jsonl after a line end, text at a position that
 no piece and no special token crosses. Any other file is one part, however large.
 """
 
@@ -20,7 +20,7 @@ from bpe.splitting.special_search import SpecialSearch, search_for
 Cut: TypeAlias = Callable[[bytes, Pattern, SpecialSearch], int]
 
 PART_BYTES = 64 << 20
-WINDOW_BYTES = 1 << 16  # bytes that are searched for a place to cut
+WINDOW_BYTES = 1 << 16  # bytes that are searched for a position to cut
 
 
 def parts_of(
@@ -30,7 +30,7 @@ def parts_of(
     part_bytes: int = PART_BYTES,
     cut: Cut = cut_inside,
 ) -> list[list[FilePart]]:
-    """Cut a corpus of files into parts of about equal size."""
+    """Cut a corpus of files into parts of about equal size; each is a list of files and ranges of files."""
     search = search_for(specials)
     parts: list[list[FilePart]] = []
     room = 0
@@ -44,10 +44,11 @@ def parts_of(
 
 
 def _ranges(corpus: Corpus, part_bytes: int, cut: Callable[[bytes], int]) -> Iterator[tuple[FilePart, int]]:
+    """Yield files, or ranges of large ones, with their sizes in bytes."""
     for path in corpus.paths():
         stamp = None if path == STDIN else stamp_of(os.stat(path))
         if stamp is None:
-            raise ValueError(f"{path} is not a file that workers can read in parts: count it without workers")
+            raise ValueError(f"{path} is not a file that workers can read in parts: count it in one process")
         kind, compression = corpus.kind_of(path), kind_of(path)[1]
         size, start = stamp[0], 0
         if size > part_bytes + part_bytes // 2 and not compression and kind != ".parquet":
@@ -67,7 +68,7 @@ def _ranges(corpus: Corpus, part_bytes: int, cut: Callable[[bytes], int]) -> Ite
 
 
 def _cut_in_text(data: bytes, cut: Callable[[bytes], int]) -> int:
-    """Return a place to cut; 0 if there is none, or if invalid UTF-8 might be left out later."""
+    """Return a position to cut; 0 if none is found, or if invalid UTF-8 might be left out later."""
     first = next((i for i, byte in enumerate(data) if byte & 0xC0 != 0x80), len(data))
     try:
         codecs.utf_8_decode(data[first:], "strict", False)
@@ -77,7 +78,7 @@ def _cut_in_text(data: bytes, cut: Callable[[bytes], int]) -> int:
 
 
 def _after_line_end(file: BinaryIO, start: int, size: int) -> int:
-    """Return the place after the first line end from `start` on; `size` if there is none."""
+    """Return the position after the first line end from `start` on; `size` if no line ends there."""
     file.seek(start)
     while block := file.read(BLOCK_BYTES):
         found = block.find(b"\n")

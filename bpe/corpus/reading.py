@@ -1,4 +1,4 @@
-"""Files as streams of bytes: opened, decompressed, read in blocks, and watched for changes.
+"""Files as streams of bytes: opened, decompressed, read in blocks, and checked for changes.
 
 A damaged file is a ``ValueError`` that names the file and the byte.
 """
@@ -42,13 +42,13 @@ def kind_of(path: Path) -> tuple[str, str]:
 
 
 def extra(module: str, name: str, purpose: str) -> Any:
-    """Import an optional package."""
+    """Import a module of an optional package; the ImportError names the extra `name` that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError:
         package = module.partition(".")[0]
         raise ImportError(
-            f"{purpose} needs the package {package}: pip install 'bpe-structures[{name}]'"
+            f"{purpose} requires the package {package}: pip install 'bpe-structures[{name}]'"
         ) from None
 
 
@@ -84,20 +84,20 @@ class FilePart:
     stamp: Stamp | None = None
 
     def __str__(self) -> str:
-        """Name the text, for messages: their bytes are counted after decompression."""
+        """Return the name for messages, whose positions are in the decompressed text."""
         if self.path == STDIN:
             return "standard input"
         return f"{self.path} (decompressed)" if kind_of(self.path)[1] else str(self.path)
 
     def blocks(self, advance: Advance = lambda n: None, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
-        """Read the file, decompressed."""
+        """Yield the decompressed content of the file, or of its range."""
         if self.path == STDIN:
             yield from _plain(_Source(sys.stdin.buffer, 0, None, advance), block_bytes)
             return
         compression = kind_of(self.path)[1]
         with self.opened() as file:
             size = stamp_of(os.fstat(file.fileno()))
-            # Bytes that are appended during the reading are not read: this might never end.
+            # Bytes that are appended while the file is read are ignored: they might never end.
             stop = self.stop if self.stop is not None or size is None else size[0]
             source = _Source(file, self.start, stop, advance)
             if self.start:
@@ -111,7 +111,7 @@ class FilePart:
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
-        """Open the file; afterwards, or after an error, raise ``ValueError`` if it has changed."""
+        """Open the file; at the end, or after an error, raise ``ValueError`` if it has changed."""
         with open(self.path, "rb") as file:
             self._compare(file, self.stamp)
             before = stamp_of(os.fstat(file.fileno()))
@@ -123,7 +123,7 @@ class FilePart:
             self._compare(file, before)
 
     def _compare(self, file: BinaryIO, before: Stamp | None) -> None:
-        """Raise if a file has changed."""
+        """Raise a ValueError if the file has changed since `before`."""
         now = stamp_of(os.fstat(file.fileno()))
         if before is not None and now != before:
             size = 0 if now is None else now[0]
@@ -135,7 +135,7 @@ class FilePart:
 
 # ------------------------------------------------------------------------------------------ decompression
 class _Damaged(Exception):
-    """The data are not valid zstd."""
+    """The data is not valid zstd."""
 
 
 def _plain(source: _Source, block_bytes: int) -> Iterator[bytes]:
@@ -144,14 +144,14 @@ def _plain(source: _Source, block_bytes: int) -> Iterator[bytes]:
 
 
 def _gunzipped(source: _Source, block_bytes: int) -> Iterator[bytes]:
-    with gzip.GzipFile(fileobj=source, mode="rb") as file:  # type: ignore[call-overload]  # it only reads
+    with gzip.GzipFile(fileobj=source, mode="rb") as file:  # type: ignore[call-overload]  # it is only read
         yield from _plain(file, block_bytes)  # type: ignore[arg-type]
     if not source.place:
         raise EOFError("the file is empty")
 
 
 def _unzstandard(source: _Source, block_bytes: int) -> Iterator[bytes]:
-    # The stream reader of zstandard does not notice that a file is cut off, so the frames are followed here.
+    # The stream reader of zstandard does not detect that a file is cut off, so frames are read one by one.
     zstandard = extra("zstandard", "zstd", "reading .zst files")
     frame, parts, size = None, [], 0
     while data := source.read(_ZST_BYTES):
@@ -178,4 +178,4 @@ def _unzstandard(source: _Source, block_bytes: int) -> Iterator[bytes]:
 _READERS = {"": _plain, ".gz": _gunzipped, ".zst": _unzstandard}
 
 
-__test__ = {"FilePart": FilePart}  # doctest passes over a class that has the name of another module
+__test__ = {"FilePart": FilePart}  # doctest ignores a class that has the name of another module

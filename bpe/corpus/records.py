@@ -1,7 +1,7 @@
 """Records: the lines of .jsonl and the rows of .parquet, each a document.
 
 A record whose field is null has no text and is skipped; so is an empty line. Any other record without text is
-an error that names the place.
+an error that names its position.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from bpe.corpus.validity import Errors, clean_document
 from bpe.support.text import as_bytes
 
 RECORD_BYTES = 1 << 28
-"""The most bytes of a line of .jsonl, or of the text of a row of .parquet; read, it takes five times that."""
+"""The most bytes of a line of .jsonl, or of the text in a row of .parquet; reading takes five times this."""
 
 _ROWS, _ROWS_BYTES = 256, 1 << 24  # read at a time, at most
-# The errors of a line that is not a valid object with a text that can be encoded.
+# The errors for a line that is not an object with a text that can be encoded.
 _NOT_PLAIN = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-_NOT_FROM_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # surrogates that do not stand for a byte
+_NOT_FROM_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # surrogates that do not represent a byte
 
 
 def json_lines(
@@ -36,7 +36,7 @@ def json_lines(
     *,
     most: int = RECORD_BYTES,
 ) -> Iterator[bytes]:
-    r"""Read documents from lines of JSON."""
+    r"""Yield the documents in lines of JSON; lines of more than `most` bytes are an error."""
     parse, place = json.JSONDecoder().decode, start
     for number, line in enumerate(_lines(blocks, most), 1):
         document: bytes | None
@@ -53,37 +53,37 @@ def json_lines(
 
 
 def _where(name: str, number: int, start: int) -> str:
-    """Name a line; numbers are known in the first part of a file only."""
+    """Return the name of a line; its number is known only if the file is read from the start."""
     return f"{name}, line {number}" if start == 0 else f"{name}, line"
 
 
 def _lines(blocks: Iterable[bytes], most: int) -> Iterator[bytes]:
-    """Yield lines; the beginning of one that is too long, as soon as that is known."""
-    held: list[bytes] = []
-    n_held = 0
+    """Yield lines; of a line that is too long, only the beginning, and then stop."""
+    pending: list[bytes] = []  # parts of the last line
+    n_pending = 0
     for block in blocks:
         *lines, last = block.split(b"\n")
         if lines:
-            yield b"".join([*held, lines[0]])
+            yield b"".join([*pending, lines[0]])
             yield from lines[1:]
-            held, n_held = [], 0
-        held.append(last)
-        n_held += len(last)
-        if n_held > most:
+            pending, n_pending = [], 0
+        pending.append(last)
+        n_pending += len(last)
+        if n_pending > most:
             break
-    if rest := b"".join(held):
+    if rest := b"".join(pending):
         yield rest
 
 
 def _too_long(where: str, most: int) -> ValueError:
     return ValueError(
-        f"{where}: a record of more than {most} bytes; if there is memory for several times as much, choose "
+        f"{where}: a record of more than {most} bytes; if there is memory for several times this size, raise "
         "max_record_bytes=... (--max-record-bytes)"
     )
 
 
 def _odd_line(line: bytes, field: str, errors: Errors, where: str, name: str, place: int) -> bytes | None:
-    """Return the document of a line that is not plain, None if it has none; raise if the line is wrong."""
+    """Return the document of a line that the fast path refused; None if it has no text to keep."""
     at = f"{where} at byte {place}"
     keeps_bytes = False  # that are not UTF-8
     try:
@@ -100,7 +100,7 @@ def _odd_line(line: bytes, field: str, errors: Errors, where: str, name: str, pl
         what = str(error) if isinstance(error, ValueError) else "nested too deeply"
         raise ValueError(f"{at}: not JSON, damaged or cut off: {what}") from None
     if not isinstance(record, dict):
-        raise ValueError(f"{at}: {type(record).__name__} where an object with the field {field!r} should be")
+        raise ValueError(f"{at}: {type(record).__name__} instead of an object with the field {field!r}")
     if field not in record:
         raise ValueError(f"{at}: {_no_field(field, list(record))}")
     value = record[field]
@@ -115,7 +115,7 @@ def _odd_line(line: bytes, field: str, errors: Errors, where: str, name: str, pl
 
 def _no_field(field: str, names: list[str]) -> str:
     known = ", ".join(map(repr, names[:20])) or "none"
-    return f"there is no field {field!r}; there are: {known}. Choose with field=... (--field)"
+    return f"there is no field {field!r}; the fields are: {known}. Choose one with field=... (--field)"
 
 
 def parquet_rows(
@@ -126,13 +126,13 @@ def parquet_rows(
     *,
     most: int = RECORD_BYTES,
 ) -> Iterator[bytes]:
-    """Read documents from a column of a Parquet file."""
+    """Yield the documents in a column of a Parquet file."""
     arrow = extra("pyarrow", "parquet", "reading .parquet files")
     parquet = extra("pyarrow.parquet", "parquet", "reading .parquet files")
     with _seekable(part, advance) as (file, size):
         row = 0
         try:
-            # Without pre_buffer, a column is read bit by bit.
+            # Without pre_buffer, a column is read in small portions.
             source = parquet.ParquetFile(file, pre_buffer=False, buffer_size=BLOCK_BYTES)
             _check_column(arrow, source.schema_arrow, field, part)
             for batch in source.iter_batches(_n_rows(source.metadata, field), columns=[field]):
@@ -157,7 +157,7 @@ def parquet_rows(
 
 
 def _n_rows(metadata: Any, field: str) -> int:
-    """Return how many rows to read at a time: fewer, if the file says that they are long."""
+    """Return how many rows to read at a time: fewer if they are long, by the metadata of the file."""
     columns = [
         group.column(i)
         for group in map(metadata.row_group, range(metadata.num_row_groups))

@@ -18,7 +18,7 @@ from bpe.support.files import refuse_inputs
 
 _Advance: TypeAlias = Callable[[int], object]
 Format: TypeAlias = Literal["text", "jsonl", "parquet"]
-_LOOKED_AT, _LONGEST_NAME = 100, 4096  # documents, characters
+_LOOKED_AT, _LONGEST_NAME = 100, 4096  # documents that are checked; characters of a name
 _KIND_OF = {"text": ".txt", "jsonl": ".jsonl", "parquet": ".parquet"}
 
 
@@ -56,7 +56,7 @@ class Corpus:
     max_record_bytes : int
         A longer line of .jsonl, or text of a row of .parquet, is an error: a record is in memory as a whole.
     format : {"text", "jsonl", "parquet"}, optional
-        What every file holds, and standard input. By default, the name of a file says it.
+        The format of every file and of standard input. By default, the name of a file decides.
 
     Raises
     ------
@@ -73,7 +73,7 @@ class Corpus:
     field, errors, max_record_bytes, format : str, str, int, str or None
         As given.
     n_bytes : int or None
-        Size of all files on the disk; None if it is not known before the reading.
+        Size of all files on disk; None if it is not known before they are read.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class Corpus:
             raise ValueError(f"format must be one of {', '.join(map(repr, _KIND_OF))}, not {format!r}")
         self.field, self.errors, self.max_record_bytes = field, errors, max_record_bytes
         self.format = format
-        self._begun: list[tuple[int, FilePart | None]] = []  # numbers of documents, where a file begins
+        self._begun: list[tuple[int, FilePart | None]] = []  # (number of its first document, file)
         self._name = _name_of(items)
         self._items: Iterable[Any] = items
         self.n_bytes: int | None = None
@@ -436,11 +436,8 @@ def _in_blocks(document: bytes, block_bytes: int) -> Iterable[bytes]:
     return (document,) if len(document) <= block_bytes else blocks_of(document, block_bytes)
 
 
-__test__ = {"Corpus": Corpus}  # doctest passes over a class that has the name of another module
-
-
 def _refuse_names(items: Sequence[Any]) -> None:
-    """Raise a ValueError if all str among the first hundred items are names of files."""
+    """Raise a ValueError if all str among the first hundred items are names of existing files."""
     texts = [item for item in items[:_LOOKED_AT] if isinstance(item, str)]
     if texts and all(len(text) <= _LONGEST_NAME and os.path.isfile(text) for text in texts):
         raise ValueError(
@@ -469,7 +466,7 @@ def _size_of(item: Any) -> int | None:
 
 # ----------------------------------------------------------------------------------------- folders and globs
 def _expanded(item: Any) -> list[Any]:
-    """Return the files of a path; anything else as it is."""
+    """Return the files that a path stands for, or a list of the item itself if it is not a path."""
     if not isinstance(item, os.PathLike):
         return [item]
     path = Path(item)
@@ -488,7 +485,7 @@ def _expanded(item: Any) -> list[Any]:
 
 
 def _before_magic(path: Path) -> Path:
-    """Return the folder of a file, or the folder before the first folder or name that is a pattern."""
+    """Return the folder of a file, or the folder that contains the first pattern in a glob pattern."""
     return next(folder for folder in path.parents if path.exists() or not glob.has_magic(str(folder)))
 
 
@@ -508,3 +505,6 @@ def _files_in(folder: Path) -> list[FilePart]:
 
 def _raise(error: OSError) -> None:
     raise error
+
+
+__test__ = {"Corpus": Corpus}  # doctest ignores a class that has the name of another module

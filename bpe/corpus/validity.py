@@ -1,16 +1,16 @@
-r"""What happens to bytes that are not UTF-8: the ``errors`` of a corpus.
+r"""The ``errors`` of a corpus: what happens to bytes that are not UTF-8.
 
 =========  ======================================  ===========================================================
 errors     text files                              records of .jsonl and .parquet, documents in memory
 =========  ======================================  ===========================================================
-keep       the bytes are kept; to a pattern they are not letters, numbers or spaces
+keep       the bytes are kept; for a pattern, they are neither letters nor numbers nor spaces
 strict     a ``ValueError`` names the file and the byte (or the document and the byte in it)
 replace    U+FFFD replaces the invalid bytes, as in ``bytes.decode("utf-8", "replace")``
 skip       the bytes are left out, and the bytes   the whole record is left out
            around them are joined
 =========  ======================================  ===========================================================
 
-A lone surrogate in a str or in a JSON string has no bytes to keep: "keep" replaces it by U+FFFD.
+A lone surrogate in a str or in a JSON string has no bytes to keep: "keep" replaces it with U+FFFD.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def check_errors(errors: str) -> None:
 
 
 def clean_blocks(blocks: Iterable[bytes], errors: Errors, name: str, start: int = 0) -> Iterator[bytes]:
-    r"""Apply `errors` to the bytes of a text file."""
+    r"""Apply `errors` to the blocks of a text file, whose first byte is at `start`."""
     if errors == "keep":
         yield from blocks
         return
-    held, is_last = b"", False
+    pending, is_last = b"", False
     for block in _and_none(blocks):
         is_last = block is None
-        data = held + (block or b"")
+        data = pending + (block or b"")
         try:
-            # Before the last block, a character that is cut in two at the end is not an error: it waits.
+            # A character that is cut at the end of a block is not an error: the next block has the rest.
             _, n_done = codecs.utf_8_decode(data, "strict", is_last)
             clean = data[:n_done]
         except UnicodeDecodeError as error:
@@ -52,7 +52,7 @@ def clean_blocks(blocks: Iterable[bytes], errors: Errors, name: str, start: int 
             clean = text.encode()
         if clean:
             yield clean
-        held = data[n_done:]
+        pending = data[n_done:]
         start += n_done
 
 
@@ -64,7 +64,7 @@ def _and_none(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
 def clean_document(
     document: str | bytes, errors: Errors, name: str, start: int | None = None
 ) -> bytes | None:
-    r"""Apply `errors` to a document, and return its bytes."""
+    r"""Apply `errors` to a document, and return its bytes; None if it is skipped."""
     if isinstance(document, (bytes, bytearray, memoryview)):
         data = bytes(document)
         if errors == "keep":
@@ -82,6 +82,8 @@ def clean_document(
             document.encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError:
             if errors == "strict":
-                raise ValueError(f"{name}: holds a lone surrogate, which has no UTF-8; {_HINT}") from None
+                raise ValueError(
+                    f"{name}: has a lone surrogate, which cannot be encoded as UTF-8; {_HINT}"
+                ) from None
             return None
     return as_bytes(text)

@@ -1,9 +1,9 @@
-"""Documents gathered in batches of bytes that a scanner can cut: segments in a row, without special tokens.
+"""Documents as batches of bytes that a scanner can cut: consecutive segments without special tokens.
 
 ::
 
     documents    "one<|end|>two"   "three, and so on"
-    segments     one | two | three, and so ...           the last one may go on in the next batch
+    segments     one | two | three, and so ...           the last one may continue in the next batch
     data         o n e t w o t h r e e , . . .
     ends              3     6
 """
@@ -23,12 +23,12 @@ _MOST = 2**31 - 1
 
 @dataclass
 class Batch:
-    """Segments in a row."""
+    """Consecutive segments of documents."""
 
     data: bytearray
-    ends: np.ndarray
-    is_open: bool
-    start: int
+    ends: np.ndarray  # (n_segments,) int32: where each segment ends in data
+    is_open: bool  # whether the last segment continues in the next batch
+    start: int  # the bytes before it are context: their pieces were found in the batch before
 
 
 class Batcher:
@@ -41,7 +41,11 @@ class Batcher:
         self._parts = _parts(documents, specials)
 
     def next(self, last: Batch | None = None, done: int = 0) -> Batch | None:
-        """Return the next batch, None where there is nothing left."""
+        """Return the next batch, or None at the end.
+
+        `done` is the end of the last piece that was found in the batch `last`; the rest of an open segment is
+        repeated from there.
+        """
         data, start, is_open = bytearray(), 0, False
         if last is not None and last.is_open:
             last_start = int(last.ends[-2]) if len(last.ends) > 1 else 0
@@ -75,7 +79,7 @@ class Batcher:
 def _parts(
     documents: Iterable[Iterable[bytes]], specials: Collection[str]
 ) -> Iterator[tuple[bytes | memoryview, bool]]:
-    """Cut documents at special tokens; yield stretches, and whether a segment ends after each."""
+    """Cut documents at special tokens; yield parts of segments, and whether a segment ends after each."""
     if not specials:
         for document in documents:
             for block in document:
@@ -84,9 +88,9 @@ def _parts(
         return
     search = search_for(frozenset(specials))
     for document in documents:
-        held = b""
+        pending = b""
         for block in document:
-            text = held + block
+            text = pending + block
             end, horizon = 0, search.horizon(len(text))
             for start, stop in search.find_all(text):
                 if start >= horizon:
@@ -95,6 +99,6 @@ def _parts(
                 end = stop
             horizon = max(horizon, end)
             yield text[end:horizon], False
-            held = text[horizon:]
-        for part in search.split(held)[::2]:
+            pending = text[horizon:]
+        for part in search.split(pending)[::2]:
             yield part, True

@@ -9,9 +9,10 @@
                                     +------+-------+
 
 When a worker dies, what it had done is done again. Workers must see the same files by the same names, and
-have this package installed. While they count, they say how far they are, twice a second.
+have this package installed. While they count, they report their progress twice a second.
 
-A part is as large as leaves each worker a few: what is counted anew in every part, and sent, is then little.
+Parts are as large as possible while each worker still gets a few: pieces that occur in several parts are
+counted and sent once for each of them.
 """
 
 from __future__ import annotations
@@ -100,14 +101,14 @@ def count_words(
 class Plan(NamedTuple):
     """What the workers do."""
 
-    rules: tuple[Any, ...]
-    count: Callable[..., Any]  # of a list of parts, how they are read, a topic to tell of, and the rules
-    cut: Cut
-    add: Callable[[Any, Any], Any]
+    rules: tuple[Any, ...]  # pattern, special tokens, and further arguments of count
+    count: Callable[..., Any]  # count(file parts, options of the Corpus, topic of the progress, *rules)
+    cut: Cut  # finds where a file may be cut into parts
+    add: Callable[[Any, Any], Any]  # adds the results of two parts
 
 
 def on_cluster(scheduler: Any, source: Corpus, plan: Plan, progress: Progress) -> Any:
-    """Return what the workers count in a corpus."""
+    """Count a corpus on the workers of a cluster, and return the sum of what they counted."""
     distributed = extra("distributed", "dask", "counting on a cluster")
     if isinstance(scheduler, str):
         with distributed.Client(scheduler) as client:
@@ -137,9 +138,9 @@ def _counted(distributed: Any, client: Any, source: Corpus, plan: Plan, progress
         level = pairs + level[2 * len(pairs) :]
     (root,) = level
     waiting = set(leaves)
-    del leaves, level  # workers keep in memory what is held here
-    told: dict[str, int] = {}  # by the name of a part, what its worker has told of it
-    client.subscribe_topic(topic, lambda event: told.update([event[1]]))
+    del leaves, level  # workers keep in memory whatever is referenced here
+    reported: dict[str, int] = {}  # bytes read of each part, by the key of its task
+    client.subscribe_topic(topic, lambda event: reported.update([event[1]]))
     n_shown = n_done = 0
     try:
         with progress_bar(progress, source.n_bytes, "B", "counting") as advance:
@@ -149,8 +150,8 @@ def _counted(distributed: Any, client: Any, source: Corpus, plan: Plan, progress
                 if any(leaf.status == "error" for leaf in ended):
                     break
                 n_done += sum(size_of[leaf.key] for leaf in ended)
-                under_way = sum(min(told.get(leaf.key, 0), size_of[leaf.key]) for leaf in waiting)
-                if n_done + under_way > n_shown:  # a part that is counted again begins anew
+                under_way = sum(min(reported.get(leaf.key, 0), size_of[leaf.key]) for leaf in waiting)
+                if n_done + under_way > n_shown:  # fewer where a part is counted a second time
                     advance(n_done + under_way - n_shown)
                     n_shown = n_done + under_way
             del ended
@@ -166,12 +167,12 @@ def _counted(distributed: Any, client: Any, source: Corpus, plan: Plan, progress
 
 
 def _part_bytes(n_bytes: int, n_at_once: int) -> int:
-    """Return how large parts are: a few for each worker, within bounds."""
+    """Return the size of a part: a few parts for each worker, within bounds."""
     return min(max(n_bytes // (_PARTS_EACH * max(n_at_once, 1)), PART_BYTES), _MOST_PART_BYTES)
 
 
 def _ended(distributed: Any, waiting: set[Any]) -> set[Any]:
-    """Wait until a part is counted, or for a moment; return those that are."""
+    """Wait until a part is counted, at most half a second; return the parts that are done."""
     try:
         return set(distributed.wait(waiting, timeout=_SECONDS, return_when="FIRST_COMPLETED").done)
     except distributed.TimeoutError:
@@ -186,27 +187,27 @@ def _count_part(
     special_tokens: tuple[str, ...],
 ) -> ByteCounter:
     corpus = Corpus(parts, **reading)  # type: ignore[arg-type]  # a part stands for its file
-    tell = teller(topic) if topic else False
+    report = reporter(topic) if topic else False
     with free_memory_kept():
-        return count_corpus(corpus, pattern, special_tokens, threads=1, progress=tell)
+        return count_corpus(corpus, pattern, special_tokens, threads=1, progress=report)
 
 
-def teller(topic: str) -> Callable[[int, int | None], object]:
-    """Return what tells the client how many bytes of a part are read."""
+def reporter(topic: str) -> Callable[[int, int | None], object]:
+    """Return a progress function that reports to the client how many bytes of a part are read."""
     from distributed import get_worker
 
-    worker, key, told = get_worker(), get_worker().get_current_task(), time.monotonic()
+    worker, key, reported = get_worker(), get_worker().get_current_task(), time.monotonic()
 
-    def tell(done: int, _: int | None) -> None:
-        nonlocal told
-        if time.monotonic() - told >= _SECONDS:
-            told = time.monotonic()
+    def report(done: int, _: int | None) -> None:
+        nonlocal reported
+        if time.monotonic() - reported >= _SECONDS:
+            reported = time.monotonic()
             worker.log_event(topic, (key, done))
 
-    return tell
+    return report
 
 
 def _added(left: ByteCounter, right: ByteCounter) -> ByteCounter:
-    total = left.copy()  # the workers keep theirs, in case this has to be done again
+    total = left.copy()  # a worker keeps its result in case this task is repeated
     total.merge(right)
     return total

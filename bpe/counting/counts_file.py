@@ -47,7 +47,7 @@ def dump(
     pattern: Pattern,
     special_tokens: tuple[str, ...],
 ) -> bytes:
-    """Return word counts as the content of a file."""
+    """Return word counts as the content of a file; word i is ``data[offsets[i]:offsets[i + 1]]``."""
     return pack(_KIND, *parts_of_words(data, offsets, counts, pattern, special_tokens))
 
 
@@ -58,7 +58,7 @@ def parts_of_words(
     pattern: Pattern,
     special_tokens: tuple[str, ...],
 ) -> tuple[dict[str, Any], list[bytes]]:
-    r"""Return the entries of a header, and the arrays, of word counts; the arguments of :func:`dump`."""
+    r"""Return the header entries and the arrays of word counts; takes the arguments of :func:`dump`."""
     lengths = np.diff(offsets)
     header = {
         "pattern": pattern.spec,
@@ -73,22 +73,22 @@ def parts_of_words(
 
 
 def read(file: BinaryIO) -> tuple[ByteCounter, Pattern, tuple[str, ...]]:
-    """Read what :func:`dump` returned."""
+    """Read what :func:`dump` returned: the counter, the pattern and the special tokens."""
     return words_in(unpack(file, _KIND, fault_of_words, size_of_words))
 
 
 def fault_of_words(header: dict[str, Any]) -> str:
-    """Say what is wrong with the entries of words in a header; nothing where all is right."""
+    """Return what is wrong with the header entries of words; "" if they are valid."""
     fault = fault_of_sizes(header, ("n_words", "n_bytes"), ("count_bytes", "length_bytes"))
     if fault:
         return fault
     if not isinstance(header.get("unicode"), str):
-        return '"unicode" is no version'
+        return '"unicode" is not a version'
     pattern = header.get("pattern")
     if not isinstance(pattern, str) and not _is_list_of_str(pattern):
-        return '"pattern" is no name and no list of expressions'
+        return '"pattern" is neither a name nor a list of expressions'
     if not _is_list_of_str(header.get("special_tokens")):
-        return '"special_tokens" is no list of tokens'
+        return '"special_tokens" is not a list of tokens'
     return ""
 
 
@@ -97,13 +97,13 @@ def _is_list_of_str(value: Any) -> bool:
 
 
 def size_of_words(header: dict[str, Any]) -> int:
-    """Return how many bytes the arrays of words have, by a header that is right."""
+    """Return how many bytes the arrays of words have, given a valid header."""
     n_bytes: int = header["n_words"] * (header["count_bytes"] + header["length_bytes"]) + header["n_bytes"]
     return n_bytes
 
 
 def words_in(content: Content) -> tuple[ByteCounter, Pattern, tuple[str, ...]]:
-    """Return the words, with pattern and special tokens, with which the arrays of a file begin."""
+    """Return the counter, pattern and special tokens of the words at the start of the arrays of a file."""
     data, header, at = content
     n_words = header["n_words"]
     counts = unpacked(data, at, n_words, header["count_bytes"], "count")
@@ -118,7 +118,7 @@ def words_in(content: Content) -> tuple[ByteCounter, Pattern, tuple[str, ...]]:
 
 
 def counter_of(data: np.ndarray, lengths: np.ndarray, counts: np.ndarray, what: str, at: int) -> ByteCounter:
-    """Return a counter of words, or of `what` they are, which are at the byte `at`; a ValueError if wrong."""
+    """Return a counter of words (or of `what`) that were read at byte `at`, or raise a ValueError."""
     if lengths.size and (int(lengths.max()) > data.size or int(lengths.sum()) != data.size):
         raise ValueError(
             f"the lengths of the {what}s do not add up to the {data.size} bytes from byte {at} on"
@@ -129,16 +129,16 @@ def counter_of(data: np.ndarray, lengths: np.ndarray, counts: np.ndarray, what: 
     except OverflowError as error:
         raise ValueError(str(error)) from None
     if len(counter) < counts.size or int(offsets[-1]) != data.size:
-        raise ValueError(f"a {what} is there twice, from byte {at} on")
+        raise ValueError(f"a {what} occurs twice, from byte {at} on")
     return counter
 
 
 def _check_no_special(words: bytes, lengths: np.ndarray, special_tokens: tuple[str, ...]) -> None:
-    ends = np.cumsum(lengths)
+    ends = np.cumsum(lengths)  # the end of each word
     for token in special_tokens:
         wanted = token.encode()
         place = words.find(wanted)
-        while place >= 0:  # also across the end of a word, which is allowed
+        while place >= 0:  # also finds matches across the end of a word, which are allowed
             word = int(np.searchsorted(ends, place, side="right"))
             if word < ends.size and place + len(wanted) <= ends[word]:
                 raise ValueError(f"word {word} holds the special token {token!r}")

@@ -3,7 +3,7 @@ r"""What files of counts have in common: a magic, a version, a JSON header, arra
 ::
 
     bytes      what
-    8          magic, which ends in "\r\n"                        a transfer that changes line ends shows here
+    8          magic, which ends in "\r\n"                        broken by a transfer that changes line ends
     4, 4       version; length of the header                     little-endian, as all numbers
     ...        header
     ...        arrays, whose sizes the header tells
@@ -27,17 +27,8 @@ WORDS = b"\x93BPEwc\r\n"
 RUNS = b"\x93BPErc\r\n"
 
 
-def kind_of_counts(path: str | os.PathLike[str]) -> Literal["words", "runs"] | None:
-    """Return what a file has counts of, if anything."""
-    if not os.path.isfile(path):
-        return None
-    with open(path, "rb") as file:
-        begin = file.read(len(WORDS))
-    return "words" if begin == WORDS else "runs" if begin == RUNS else None
-
-
 WIDTHS = (1, 2, 4, 8)
-"""How many bytes a number may have."""
+"""How many bytes a number in an array may have."""
 
 _READERS = {
     WORDS: "counts of words, which WordCounts.load reads",
@@ -47,8 +38,17 @@ _PREFIX = struct.Struct("<8sII")
 _CRC = struct.Struct("<I")
 
 
+def kind_of_counts(path: str | os.PathLike[str]) -> Literal["words", "runs"] | None:
+    """Return which kind of counts a file has; None if it is not a file of counts."""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        begin = file.read(len(WORDS))
+    return "words" if begin == WORDS else "runs" if begin == RUNS else None
+
+
 class Kind(NamedTuple):
-    """A kind of file."""
+    """A kind of file of counts."""
 
     magic: bytes
     version: int
@@ -56,11 +56,11 @@ class Kind(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What was read of a file."""
+    """The content of a file."""
 
-    data: bytes
+    data: bytes  # of the whole file
     header: dict[str, Any]
-    start: int
+    start: int  # of the arrays
 
 
 def pack(kind: Kind, header: dict[str, Any], arrays: list[bytes]) -> bytes:
@@ -76,7 +76,10 @@ def unpack(
     fault_of: Callable[[dict[str, Any]], str],
     size_of: Callable[[dict[str, Any]], int],
 ) -> Content:
-    """Read what :func:`pack` returned."""
+    """Read what :func:`pack` returned.
+
+    `fault_of` returns what is wrong with a header, "" if it is valid; `size_of` the bytes of its arrays.
+    """
     prefix = file.read(_PREFIX.size)  # before anything else: a file of another kind may have no end
     if prefix[:8] in _READERS and prefix[:8] != kind.magic:
         raise ValueError(_READERS[prefix[:8]])
@@ -88,11 +91,11 @@ def unpack(
     _, version, n_header = _PREFIX.unpack_from(content)
     if version != kind.version:
         raise ValueError(
-            f"version {version} at byte 8, where this release knows {kind.version}: read it with another"
+            f"version {version} at byte 8, but this release reads version {kind.version}: use another release"
         )
     start, end = _PREFIX.size + n_header, len(content) - _CRC.size
     if start > end:
-        raise ValueError(f"cut off at byte {len(content)}: the header goes on to byte {start}")
+        raise ValueError(f"cut off at byte {len(content)}: the header ends at byte {start}")
     header, fault = _header(content[_PREFIX.size : start])
     fault = fault or fault_of(header)
     if not fault:
@@ -100,36 +103,36 @@ def unpack(
         if len(content) < wanted:
             raise ValueError(f"cut off at byte {len(content)} of {wanted}")
         if len(content) > wanted:
-            raise ValueError(f"{len(content) - wanted} bytes too many from byte {wanted} on")
+            raise ValueError(f"{len(content) - wanted} extra bytes from byte {wanted} on")
     if zlib.crc32(memoryview(content)[:end]) != _CRC.unpack_from(content, end)[0]:
-        raise ValueError(f"damaged: the checksum at byte {end} does not fit the bytes before it")
+        raise ValueError(f"damaged: the checksum at byte {end} does not match the bytes before it")
     if fault:
-        raise ValueError(f"{fault} in the header, at byte {_PREFIX.size}")
+        raise ValueError(f"the header at byte {_PREFIX.size} is not valid: {fault}")
     return Content(content, header, start)
 
 
 def _header(text: bytes) -> tuple[dict[str, Any], str]:
-    """Return the entries of a header, and what is wrong with it."""
+    """Return the entries of a header, and what is wrong with it, "" if nothing."""
     try:
         header = json.loads(text.decode())
     except (ValueError, RecursionError):
-        return {}, "no JSON"
-    return (header, "") if isinstance(header, dict) else ({}, "no object")
+        return {}, "not JSON"
+    return (header, "") if isinstance(header, dict) else ({}, "not a JSON object")
 
 
 def fault_of_sizes(header: dict[str, Any], sizes: tuple[str, ...], widths: tuple[str, ...]) -> str:
-    """Say which of these entries of a header is no size, or no width of numbers."""
+    """Return which of these header entries is not a size, or not a width of numbers; "" if all are valid."""
     for key in sizes:
         if type(header.get(key)) is not int or header[key] < 0:
-            return f'"{key}" is no size'
+            return f'"{key}" is not a size'
     for key in widths:
         if type(header.get(key)) is not int or header[key] not in WIDTHS:
-            return f'"{key}" is none of {WIDTHS}'
+            return f'"{key}" is not one of {WIDTHS}'
     return ""
 
 
 def width_of(numbers: np.ndarray) -> int:
-    """Return how many bytes the greatest number needs, of ``WIDTHS``."""
+    """Return the smallest of ``WIDTHS`` that is enough for the greatest number."""
     greatest = int(numbers.max()) if numbers.size else 0
     return next(width for width in WIDTHS if greatest < 1 << 8 * width)
 

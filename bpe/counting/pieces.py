@@ -13,7 +13,7 @@ a piece of the part before ends too::
     this part                          own|_fox|_jum     cut as if a piece began at the edge
     true pieces                    |_brown|_fox|_jum     the same from the end of "brown" on
 
-Each of these threads counts its own parts, and remembers in which part it first met each piece. So the counts
+Each of these threads counts its own parts, and records in which part it first met each piece. So the counts
 have the order of first appearance, whatever the number of threads.
 
 Patterns that are not compiled are split by the ``regex`` package, a document at a time.
@@ -42,15 +42,15 @@ from structures import ByteCounter, kernel
 BATCH_BYTES = 1 << 20
 """How much text a thread gets at a time."""
 
-_LONG_BYTES = 1 << 24  # more takes so long that Ctrl-C must not wait for it
-_PARTS = 4  # of a batch, for each thread
+_LONG_BYTES = 1 << 24  # more takes too long for Ctrl-C to wait
+_PARTS = 4  # of a batch, per thread
 _FIRST_BRIDGE = 256  # bytes after the edge of a part, to look for the place that both parts agree on
 
 
 @kernel
 def _add_pieces(counter, data, offsets):
     """Count ``data[offsets[i]:offsets[i + 1]]`` for every i; return a status."""
-    return counter.update_many(data, offsets, np.empty(0, np.int64))[0]
+    return counter.add_many(data, offsets, np.empty(0, np.int64))[0]
 
 
 def _count_pieces(counter: ByteCounter, data: np.ndarray, offsets: np.ndarray) -> None:
@@ -69,7 +69,7 @@ def _cut_range(
     is_open: bool,
     out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Cut ``data[start:stop]``; `is_open`: what follows belongs to the last segment."""
+    """Return offsets of the pieces in ``data[start:stop]``; the last segment goes beyond if `is_open`."""
     first, after = np.searchsorted(batch.ends, [start, stop], side="right").tolist()
     ends = batch.ends[first:after]
     if not len(ends) or ends[-1] < stop:
@@ -86,16 +86,16 @@ def _cut_range(
 def _count_batches(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCounter:
     """Count with one thread, or with one that cuts and one that counts."""
     counter = ByteCounter()
-    rooms = deque([np.empty(0, np.int32)] * threads)  # used memory need not be cleared again
+    buffers = deque([np.empty(0, np.int32)] * threads)  # for offsets; reused, as new memory must be cleared
     with thread_pool(1 if threads > 1 else 0) as executor:
         counted: Future[None] | None = None
         batch = batcher.next()
         while batch:
             data = np.frombuffer(batch.data, np.uint8)
-            rooms.rotate()
-            if len(rooms[0]) <= len(data):
-                rooms[0] = np.empty(len(data) + len(data) // 8 + 1, np.int32)
-            offsets = _cut_range(scanner, data, batch, batch.start, len(data), batch.is_open, rooms[0])
+            buffers.rotate()
+            if len(buffers[0]) <= len(data):
+                buffers[0] = np.empty(len(data) + len(data) // 8 + 1, np.int32)
+            offsets = _cut_range(scanner, data, batch, batch.start, len(data), batch.is_open, buffers[0])
             if counted:
                 counted.result()
             counted = executor.submit(_count_pieces, counter, data, scanner.refine(data, offsets))
@@ -115,7 +115,10 @@ def _joined(
     stop: int,
     is_open: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return offsets of the true pieces: from `place` to where they meet `guessed`, and from there on."""
+    """Return offsets of the true pieces: from `place` to where they meet `guessed`, and from there on.
+
+    `guessed` are the offsets of a part that was cut as if a piece began at its edge.
+    """
     reach = _FIRST_BRIDGE
     bridge = guessed[:1]
     while place != guessed[0]:
@@ -132,31 +135,31 @@ def _joined(
     return bridge, guessed
 
 
-class _Lane:
-    """A thread, what it counts, and how many pieces it knew after each part."""
+class _Worker:
+    """A thread with a counter of its own."""
 
     def __init__(self, pool: Executor) -> None:
-        self.pool = pool  # one thread: it runs in turn what it is given
+        self.pool = pool  # of one thread, so that its tasks run in order
         self.counter = ByteCounter()
-        self.known = [0]
+        self.n_distinct = [0]  # after each part; before all of them, 0
 
     def count(self, scanner: Scanner, data: np.ndarray, *parts: np.ndarray) -> None:
         for offsets in parts:
             _count_pieces(self.counter, data, scanner.refine(data, offsets))
-        self.known.append(len(self.counter))
+        self.n_distinct.append(len(self.counter))
 
 
 def _count_batches_in_threads(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCounter:
     with ExitStack() as stack:
-        lanes = [_Lane(stack.enter_context(thread_pool(1))) for _ in range(threads)]
-        n_parts = _count_in_lanes(scanner, batcher, lanes)
-    return _merged(lanes, n_parts)
+        workers = [_Worker(stack.enter_context(thread_pool(1))) for _ in range(threads)]
+        n_parts = _count_in_workers(scanner, batcher, workers)
+    return _merged(workers, n_parts)
 
 
-def _count_in_lanes(scanner: Scanner, batcher: Batcher, lanes: list[_Lane]) -> int:
-    """Let each thread count its share, and return how many parts there were."""
-    threads = len(lanes)
-    rooms = [np.empty((0, 0), np.int32)] * 2  # for the offsets of each part, of this batch and the next
+def _count_in_workers(scanner: Scanner, batcher: Batcher, workers: list[_Worker]) -> int:
+    """Let each worker count its share of the parts, and return how many parts there were."""
+    threads = len(workers)
+    buffers = [np.empty((0, 0), np.int32)] * 2  # for the offsets of each part, of this batch and the next
     counted: list[Future[None]] = []
     n_parts = 0
     batch = batcher.next()
@@ -164,21 +167,21 @@ def _count_in_lanes(scanner: Scanner, batcher: Batcher, lanes: list[_Lane]) -> i
         data = np.frombuffer(batch.data, np.uint8)
         edges = np.linspace(batch.start, len(data), threads * _PARTS + 1).astype(np.int64).tolist()
         ranges = [(start, stop, batch.is_open or stop < len(data)) for start, stop in pairwise(edges)]
-        turns = [lanes[(n_parts + i) % threads] for i in range(len(ranges))]
-        rooms.reverse()
+        worker_of = [workers[(n_parts + i) % threads] for i in range(len(ranges))]  # by part
+        buffers.reverse()
         longest = max(stop - start for start, stop, _ in ranges) + 1
-        if longest > rooms[0].shape[1]:  # used memory need not be cleared by the system
-            rooms[0] = np.empty((len(ranges), longest), np.int32)
+        if longest > buffers[0].shape[1]:  # they are reused, as new memory must be cleared by the system
+            buffers[0] = np.empty((len(ranges), longest), np.int32)
         guesses = [
-            lane.pool.submit(_cut_range, scanner, data, batch, *found, room)
-            for lane, found, room in zip(turns, ranges, rooms[0], strict=True)
+            worker.pool.submit(_cut_range, scanner, data, batch, *limits, buffer)
+            for worker, limits, buffer in zip(worker_of, ranges, buffers[0], strict=True)
         ]
         place, counting = batch.start, []
-        for lane, guess, (_, stop, is_open) in zip(turns, guesses, ranges, strict=True):
+        for worker, guess, (_, stop, is_open) in zip(worker_of, guesses, ranges, strict=True):
             bridge, rest = _joined(scanner, data, batch, place, guess.result(), stop, is_open)
             place = int(rest[-1])
-            counting.append(lane.pool.submit(lane.count, scanner, data, bridge, rest))
-        # The batch before is counted meanwhile: its rooms are free only after that.
+            counting.append(worker.pool.submit(worker.count, scanner, data, bridge, rest))
+        # The batch before is counted meanwhile; its buffers are free only after that.
         for task in counted:
             task.result()
         counted = counting
@@ -189,18 +192,18 @@ def _count_in_lanes(scanner: Scanner, batcher: Batcher, lanes: list[_Lane]) -> i
     return n_parts
 
 
-def _merged(lanes: list[_Lane], n_parts: int) -> ByteCounter:
-    """Return what all lanes have counted, in the order of first appearance."""
+def _merged(workers: list[_Worker], n_parts: int) -> ByteCounter:
+    """Return the counts of all workers, in the order of first appearance."""
     merged = ByteCounter()
-    merged.reserve(max(len(lane.counter) for lane in lanes))
-    arrays = [lane.counter.to_arrays() for lane in lanes]
+    merged.reserve(max(len(worker.counter) for worker in workers))
+    arrays = [worker.counter.to_arrays() for worker in workers]
     for part in range(n_parts):
-        turn, lane = divmod(part, len(lanes))
-        data, offsets, counts = arrays[lane]
-        first, after = lanes[lane].known[turn : turn + 2]
+        round_, worker = divmod(part, len(workers))
+        data, offsets, counts = arrays[worker]
+        first, after = workers[worker].n_distinct[round_ : round_ + 2]
         if after > first:
             low, high = int(offsets[first]), int(offsets[after])
-            merged.update_many(data[low:high], offsets[first : after + 1] - low, counts[first:after])
+            merged.add_many(data[low:high], offsets[first : after + 1] - low, counts[first:after])
     return merged
 
 
@@ -213,7 +216,7 @@ def _count_by_regex(
         counts: Counter[bytes] = Counter()
         for part in search.split(b"".join(document))[::2]:
             counts.update(pattern.split_bytes(part))
-        counter.update(counts)
+        counter.add_many(counts)
     return counter
 
 

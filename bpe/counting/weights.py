@@ -1,9 +1,9 @@
-"""Counts of several sources, weighed: what a training starts from when some texts are to count more.
+"""Weighted counts of several sources: what a training starts from if some texts are to count more.
 
 Files of counts stay exact. Weights are applied once, when a training begins, in fixed point: a count
 becomes ``count * round(weight * UNIT)``, an integer, and those of all sources are added. So the counts do not
 depend on the order of the sources, and weights that are all 1 change no merge. Counts of pairs are then in
-parts of ``UNIT``, too.
+units of ``1 / UNIT``, too.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from bpe.counting.word_counts import INT64_MAX, WordCounts
 from structures import ByteCounter
 
 UNIT = 1 << 20
-"""What a weight of 1 is. The least weight above 0 is ``1 / UNIT``; greater ones are rounded to a multiple."""
+"""A weight of 1 in fixed point. Weights are rounded to multiples of ``1 / UNIT``, the least one above 0."""
 
 
 def weigh(
     counts: WordCounts | Mapping[str, WordCounts], weights: Mapping[str, float] | None
 ) -> tuple[WordCounts, int]:
-    """Return the sum of weighed counts, and what a count of 1 is in it."""
+    """Return the sum of the weighted counts, and the number that stands for a count of 1 in it."""
     if isinstance(counts, Mapping):
         check_sources(counts)
         if weights is not None:
@@ -38,9 +38,9 @@ def weigh(
 
 
 def check_sources(sources: Mapping[str, WordCounts], what: str = "source") -> None:
-    """Raise where there are no sources, or one is not WordCounts, has no words, or other rules.
+    """Raise unless all sources are WordCounts with words and with the same pattern and special tokens.
 
-    `what` they are called in messages.
+    `what` is the name of a source in messages.
     """
     if not sources:
         raise ValueError(f"there are no {what}s to learn from")
@@ -59,7 +59,7 @@ def check_sources(sources: Mapping[str, WordCounts], what: str = "source") -> No
 
 
 def _weighed(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) -> WordCounts:
-    """Return the sum of sources, each times its weight, in parts of UNIT."""
+    """Return the sum of the sources, each times its weight, in units of 1 / UNIT."""
     factors = factors_of(sources, weights)
     total = ByteCounter()
     for name, counts in sources.items():
@@ -69,20 +69,22 @@ def _weighed(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) ->
         data, offsets, numbers = counts.to_arrays()
         if int(numbers.max()) > INT64_MAX // factor:
             raise OverflowError(
-                f"a count of source {name!r} times {weights[name]} passes 2**63 - 1, in parts of {UNIT}"
+                f"a count of source {name!r} times {weights[name]} passes 2**63 - 1, in units of 1 / {UNIT}"
             )
         try:
-            total.update_many(data, offsets, numbers * np.int64(factor))
+            total.add_many(data, offsets, numbers * np.int64(factor))
         except OverflowError:
-            raise OverflowError(f"a weighed count passes 2**63 - 1, in parts of {UNIT}") from None
+            raise OverflowError(f"a weighted count passes 2**63 - 1, in units of 1 / {UNIT}") from None
     return WordCounts._of_counter(total, counts.pattern, counts.special_tokens)
 
 
 def factors_of(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) -> dict[str, int]:
-    """Return the weights in parts of UNIT; raise what :func:`weigh` raises."""
+    """Return the weights in units of 1 / UNIT; raise what :func:`weigh` raises."""
     for name in weights:
         if name not in sources:
-            raise ValueError(f"there is a weight for {name!r}, which is no source: they are {[*sources]}")
+            raise ValueError(
+                f"there is a weight for {name!r}, which is not a source; the sources are {[*sources]}"
+            )
     factors: dict[str, int] = {}
     for name in sources:
         if name not in weights:
@@ -98,7 +100,7 @@ def factors_of(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) 
         if weight and not factors[name]:
             raise ValueError(f"the weight of {name!r} is {weight}: less than 1 / {UNIT}, other than 0")
     if not any(factors.values()):
-        raise ValueError("all weights are 0: nothing is left to learn from")
+        raise ValueError("all weights are 0: there is nothing to learn from")
     return factors
 
 
@@ -152,7 +154,7 @@ def temperature_weights(sources: Mapping[str, WordCounts], temperature: float) -
 
 
 def size_of(counts: WordCounts) -> int:
-    """Return how many bytes a text had: those of each word, as often as it occurs; exact."""
+    """Return how many bytes a text had: the length of each word times its count, as an exact integer."""
     _, offsets, numbers = counts.to_arrays()
     lengths = np.diff(offsets)
     if lengths @ numbers.astype(np.float64) < 2.0**62:

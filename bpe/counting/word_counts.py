@@ -3,9 +3,7 @@
 Counts of several corpora add up to the counts of all of them: they can be made in parts, kept in files and
 weighted. A :class:`structures.ByteCounter` holds them: compiled code counts into it, training takes arrays.
 
-What counts may hold: words that are bytes and hold no special token, each with a count from 1 on.
-
-Counters made from a counter: every count times a factor, or some of the words only.
+Invariant: the words are not empty and hold no special token, and every count is at least 1.
 """
 
 from __future__ import annotations
@@ -30,6 +28,8 @@ from bpe.support.text import as_bytes, as_text
 from bpe.vocabulary.vocabulary import check_specials
 from structures import ByteCounter
 
+INT64_MAX = 2**63 - 1
+
 
 def scaled(counter: ByteCounter, factor: float | Rational) -> ByteCounter:
     """Return a counter with all counts times a factor, as :meth:`bpe.WordCounts.scale` does."""
@@ -49,15 +49,12 @@ def scaled(counter: ByteCounter, factor: float | Rational) -> ByteCounter:
     return ByteCounter.from_arrays(data, offsets, products)
 
 
-def kept(counter: ByteCounter, keep: np.ndarray) -> ByteCounter:
-    """Return a counter of the words for which `keep`, a boolean for each, is true."""
+def filtered(counter: ByteCounter, keep: np.ndarray) -> ByteCounter:
+    """Return a counter of the words for which `keep`, a boolean for each word, is true."""
     data, offsets, counts = counter.to_arrays()
     lengths = np.diff(offsets)
     starts = np.concatenate([[0], np.cumsum(lengths[keep])])
     return ByteCounter.from_arrays(data[np.repeat(keep, lengths)], starts, counts[keep])
-
-
-INT64_MAX = 2**63 - 1
 
 
 def checked(word: Any, count: Any, specials: SpecialSearch) -> tuple[bytes, int]:
@@ -292,7 +289,7 @@ class WordCounts:
     # --------------------------------------------------------------------------------------------- views
     def items(self) -> ItemsView[bytes, int]:
         """Return a view of (word, count), in the order of first appearance: O(1), to iterate over it O(n)."""
-        return _Items(self)  # type: ignore[arg-type]  # the view needs no more of a mapping
+        return _Items(self)  # type: ignore[arg-type]  # the view uses no other method of a mapping
 
     def most_common(self, k: int | None = None) -> list[tuple[bytes, int]]:
         """Return the words with the greatest counts; among equals, the first to appear.
@@ -436,7 +433,7 @@ class WordCounts:
         [(b'low', 5)]
         """
         keeps = np.fromiter((bool(keep(*item)) for item in self.items()), bool, len(self))
-        return self._of_counter(kept(self._counter, keeps), *self._rules())
+        return self._of_counter(filtered(self._counter, keeps), *self._rules())
 
     def prune(self, min_count: int) -> WordCounts:
         """Return the words that count at least `min_count`: most of the text in a fraction of the memory.
@@ -471,7 +468,7 @@ class WordCounts:
         """
         min_count = min(index(min_count), INT64_MAX)
         keeps = self.to_arrays()[2] >= max(min_count, 1)
-        return self._of_counter(kept(self._counter, keeps), *self._rules())
+        return self._of_counter(filtered(self._counter, keeps), *self._rules())
 
     # ----------------------------------------------------------------------------------------------- files
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -549,4 +546,4 @@ class _Items(ItemsView[bytes, int]):
         return self._mapping._counter.items()  # type: ignore[attr-defined]
 
 
-__test__ = {"WordCounts": WordCounts}  # doctest passes over classes of another module
+__test__ = {"WordCounts": WordCounts}  # doctest ignores classes of another module

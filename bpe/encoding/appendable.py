@@ -169,7 +169,7 @@ class GrowingPiece:
     def __init__(self, engine: Engine, automaton: Automaton) -> None:
         self._encoder, self._bytes_of = engine.encoder, engine.vocabulary.bytes_of
         # A window must not be an atomic token: the piece is longer.
-        atomic = (len(self._bytes_of[number]) for number in engine.vocabulary.whole_ids)
+        atomic = (len(self._bytes_of[number]) for number in engine.vocabulary.atomic_ids)
         self._window = max(_WINDOW, 1 + max(atomic, default=0))
         self._symbol_of = automaton.symbol_of
         self._next_state = automaton.next_state.tolist()

@@ -140,12 +140,12 @@ class Engine:
             and self.is_lossless == other.is_lossless
             and self._allowed_tokens() == other._allowed_tokens()
             and self._comparable_around() == other._comparable_around()
-            and mine.whole_ids == theirs.whole_ids
+            and mine.atomic_ids == theirs.atomic_ids
         )
 
     def __hash__(self) -> int:
-        words = self.vocabulary
-        return hash((self.pattern, words.size, len(words.pairs), self.special_tokens))
+        vocabulary = self.vocabulary
+        return hash((self.pattern, vocabulary.size, len(vocabulary.pairs), self.special_tokens))
 
     def __reduce__(self) -> Any:
         return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)

@@ -208,7 +208,7 @@ def bytes_joined_by(vocabulary: Vocabulary) -> np.ndarray | None:
     """Return the two bytes that each merge joins; None where the two steps would not be exact."""
     pairs, made, byte_ids = vocabulary.pairs, vocabulary.made, vocabulary.byte_ids
     n = len(pairs)
-    if NO_ID in byte_ids or vocabulary.whole_ids:
+    if NO_ID in byte_ids or vocabulary.atomic_ids:
         return None
     if vocabulary.size > min(4 * n + (1 << 16), MOST_IDS):
         return None

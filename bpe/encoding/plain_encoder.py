@@ -142,10 +142,10 @@ def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
     merges = list(zip(*vocabulary.pairs.T.tolist(), strict=True))
     ranks = dict(zip(merges, range(len(merges)), strict=True))
     ids = {"byte_ids": vocabulary.byte_ids, "new_ids": vocabulary.made.tolist()}
-    if "whole_ids" in vocabulary.lazy:  # those that merges do not reach; others are merged to what they are
+    if "atomic_ids" in vocabulary.lazy:  # those that merges do not reach; others are merged to what they are
         atomic = vocabulary.id_of
     else:
-        atomic = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
+        atomic = {vocabulary.bytes_of[number]: number for number in vocabulary.atomic_ids}
 
     def by_pairs(piece: bytes) -> list[int]:
         number = atomic.get(piece)

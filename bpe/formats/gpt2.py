@@ -29,16 +29,16 @@ def texts_of(
     vocabulary: Vocabulary, needed_by: str, text_of: Callable[[bytes], str] = text_of
 ) -> dict[str, int]:
     """Return the ids of all tokens by their text: bytes as characters, special tokens as they are."""
-    ids = {text_of(token): number for token, number in vocabulary.id_of.items()}
-    for token, number in vocabulary.cut_tokens.items():
-        if ids.get(token, number) != number:
+    ids = {text_of(token): token_id for token, token_id in vocabulary.id_of.items()}
+    for token, token_id in vocabulary.cut_tokens.items():
+        if ids.get(token, token_id) != token_id:
             raise ValueError(
-                f"{needed_by} has one table for all tokens, where special token {token!r:.80} (id {number}) "
-                f"and token {vocabulary.bytes_of[ids[token]]!r:.80} (id {ids[token]}) would be the same "
-                "entry. The native format holds both"
+                f"{needed_by} has one table for all tokens, where special token {token!r:.80} (id "
+                f"{token_id}) and token {vocabulary.bytes_of[ids[token]]!r:.80} (id {ids[token]}) would be "
+                "the same entry. The native format holds both"
             )
-        ids[token] = number
-    ids.update((token, number) for token, number in vocabulary.idle_tokens.items() if token not in ids)
+        ids[token] = token_id
+    ids.update((token, token_id) for token, token_id in vocabulary.idle_tokens.items() if token not in ids)
     return dict(sorted(ids.items(), key=lambda item: item[1]))
 
 
@@ -51,12 +51,14 @@ def tokens_of(
     """Return the bytes of each id in a table of :func:`texts_of`, without the special tokens."""
     token_bytes: dict[int, bytes] = {}
     text_of_id: dict[int, str] = {}
-    for text, number in ids.items():
-        if type(number) is not int or not 0 <= number <= MAX_ID:
-            raise ValueError(f"{where}[{text!r:.80}] is not an id: {number!r:.50}")
-        if number in text_of_id:
-            raise ValueError(f"{where} gives id {number} to both {text_of_id[number]!r:.80} and {text!r:.80}")
-        text_of_id[number] = text
+    for text, token_id in ids.items():
+        if type(token_id) is not int or not 0 <= token_id <= MAX_ID:
+            raise ValueError(f"{where}[{text!r:.80}] is not an id: {token_id!r:.50}")
+        if token_id in text_of_id:
+            raise ValueError(
+                f"{where} gives id {token_id} to both {text_of_id[token_id]!r:.80} and {text!r:.80}"
+            )
+        text_of_id[token_id] = text
         if text in special_tokens:
             continue
         token = bytes_of(text)
@@ -64,7 +66,7 @@ def tokens_of(
             raise ValueError(
                 f"{where}[{text!r:.80}] is no token: its characters do not stand for bytes as GPT-2's do"
             )
-        token_bytes[number] = token
+        token_bytes[token_id] = token
     check_longest(token_bytes.values(), f"a token of {where}")
     return token_bytes
 
@@ -95,7 +97,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
     check_no_idle(vocabulary, "vocab.json")
     warn_lost(vocabulary.extras, "vocab.json")
     ids = texts_of(vocabulary, "vocab.json")
-    text = {number: token for token, number in ids.items()}
+    text = {token_id: token for token, token_id in ids.items()}
     pairs = [(text[left], text[right]) for left, right in vocabulary.merges]
     _check_specials(vocabulary, ids, pairs)
     for rank, (left, right) in enumerate(pairs):
@@ -149,7 +151,7 @@ def parse(vocab_json: bytes, merges_txt: bytes) -> tuple[Vocabulary, Pattern]:
         {token: ids[token] for token in ids if token in special_tokens},
     )
     known = {*vocabulary.byte_ids, *vocabulary.merged_ids}
-    if unmade := [number for number in vocabulary.id_of.values() if number not in known]:
+    if unmade := [token_id for token_id in vocabulary.id_of.values() if token_id not in known]:
         warnings.warn(
             f"no merge makes {len(unmade)} tokens of vocab.json, the first of them id {unmade[0]}, "
             f"{vocabulary.bytes_of[unmade[0]]!r:.80}: no text is encoded to them. Is merges.txt cut off?",

@@ -11,7 +11,7 @@ steps among them as null; merges are pairs of tokens; added tokens are in the or
 ``model.vocab``, too, if they were or if others would give them other ids.
 
 With ``ignore_merges``, a piece that is a token is not merged. If no merges lead to the token, it is taken
-whole (:attr:`bpe.vocabulary.vocabulary.Vocabulary.whole_ids`); for all other tokens this makes no difference.
+whole (:attr:`bpe.vocabulary.vocabulary.Vocabulary.atomic_ids`); for all others this makes no difference.
 
 Added tokens that are marked as special become special tokens; the others are added ones, which need not be
 allowed. Tokens are written to the table of tokens, too, so that they keep their ids even if there are gaps
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from bpe.formats.gpt2 import texts_of
 from bpe.formats.model_tables import vocabulary_of
-from bpe.formats.ranks import taking_whole, unreached
+from bpe.formats.ranks import unreached, with_atomic_ids
 from bpe.pipeline.patterns import byte_level, pattern_of, pre_tokenizer_of
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.pipeline.preparation import Preparation, cutting_pattern
@@ -46,17 +46,17 @@ if TYPE_CHECKING:
 def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     """Return a tokenizer as the content of a ``tokenizer.json``."""
     extras = from_text(vocabulary.extras)
-    takes_whole = extras["model"].get("ignore_merges", False) or bool(vocabulary.whole_ids)
-    if takes_whole:
-        for number in sorted({*unreached(vocabulary)} - {*vocabulary.whole_ids})[:1]:
+    ignores_merges = extras["model"].get("ignore_merges", False) or bool(vocabulary.atomic_ids)
+    if ignores_merges:
+        for token_id in sorted({*unreached(vocabulary)} - {*vocabulary.atomic_ids})[:1]:
             raise ValueError(
                 "a tokenizer.json takes whole either all tokens that no merges lead to, or none: here some, "
-                f"but not id {number}, {vocabulary.bytes_of[number]!r:.80}"
+                f"but not id {token_id}, {vocabulary.bytes_of[token_id]!r:.80}"
             )
     steps = Preparation.of(vocabulary)
     is_text = steps is not None and steps.options.is_text
     ids = texts_of(vocabulary, "a tokenizer.json", bytes.decode if is_text else text_of)
-    text = {number: token for token, number in ids.items()}
+    text = {token_id: token for token, token_id in ids.items()}
     for token in _outside(vocabulary, ids, extras["outside"]):
         del ids[token]
     document = _FRAME | {"pre_tokenizer": None} | extras["document"]
@@ -64,16 +64,16 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     if not has_own and not _is_pre_tokenizer(document["pre_tokenizer"], pattern):
         document["pre_tokenizer"] = pre_tokenizer_of(pattern)
     document["added_tokens"] = [
-        {"id": number, "content": token}
+        {"id": token_id, "content": token}
         | _FLAGS
         | extras["added_tokens"].get(token, {})
         | {"special": token in vocabulary.special_tokens}
-        for token, number in sorted(vocabulary.cut_tokens.items(), key=lambda item: item[1])
+        for token, token_id in sorted(vocabulary.cut_tokens.items(), key=lambda item: item[1])
     ]
     document["model"] = {
         **_MODEL,
         **extras["model"],
-        "ignore_merges": takes_whole,
+        "ignore_merges": ignores_merges,
         "vocab": ids,
         "merges": [[text[left], text[right]] for left, right in vocabulary.merges],
     }
@@ -108,9 +108,9 @@ _FLAGS: dict[str, Any] = {"single_word": False, "lstrip": False, "rstrip": False
 def _outside(vocabulary: Vocabulary, ids: dict[str, int], tokens: list[str]) -> list[str]:
     """Return the tokens that need not be in the table: those that others number on after it."""
     tokens = [token for token in tokens if token in vocabulary.cut_tokens]
-    numbers = sorted(ids[token] for token in tokens)
+    token_ids = sorted(ids[token] for token in tokens)
     first = len(ids) - len(tokens)
-    return tokens if numbers == [*range(first, first + len(tokens))] else []
+    return tokens if token_ids == [*range(first, first + len(tokens))] else []
 
 
 def _is_pre_tokenizer(entry: Any, pattern: Pattern) -> bool:
@@ -159,7 +159,7 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
     added = [token for token, entry in entries.items() if not entry.get("special", True)]
     vocabulary = vocabulary.replace(added_tokens=added)
     if model.get("ignore_merges"):
-        vocabulary = taking_whole(vocabulary)
+        vocabulary = with_atomic_ids(vocabulary)
     pattern = cutting_pattern(pre_tokenizer, model, vocabulary) or Pattern.of("none")
     return vocabulary.replace(extras=to_text(_extras(document, pattern, entries))), pattern
 
@@ -230,16 +230,16 @@ def _added_tokens(entries: Any, ids: dict[str, Any]) -> dict[str, dict[str, Any]
         # There may be many: only what is wrong gets a message.
         if not isinstance(entry, dict):
             raise ValueError(f"added_tokens[{i}] is no object")
-        token, number = entry.get("content"), entry.get("id")
+        token, token_id = entry.get("content"), entry.get("id")
         if not isinstance(token, str) or not token:
             raise ValueError(f"added_tokens[{i}].content is no token: {token!r:.50}")
-        if type(number) is not int:
-            raise ValueError(f"added_tokens[{i}].id is not an id: {number!r:.50}")
+        if type(token_id) is not int:
+            raise ValueError(f"added_tokens[{i}].id is not an id: {token_id!r:.50}")
         if token in found:
             raise ValueError(f"added_tokens[{i}] gives {token!r:.50} again")
-        if ids.get(token, number) != number:
+        if ids.get(token, token_id) != token_id:
             raise ValueError(
-                f"added_tokens[{i}], {token!r:.50}, has id {number}, but in model.vocab {ids[token]!r:.50}"
+                f"added_tokens[{i}], {token!r:.50}, has id {token_id}, but in model.vocab {ids[token]!r:.50}"
             )
         for key in ("normalized", "special", "single_word", "lstrip", "rstrip"):
             if type(value := entry.get(key, True)) is not bool:

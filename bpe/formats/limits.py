@@ -36,21 +36,21 @@ def check_lengths(
     others: Mapping[int, bytes] | None = None,
 ) -> None:
     """Raise if the tokens that merges make have more than :data:`MAX_BYTES` bytes in all, or one too many."""
-    length_of = {number: len(token) for number, token in (others or {}).items()}
+    length_of = {token_id: len(token) for token_id, token in (others or {}).items()}
     length_of.update(dict.fromkeys(byte_ids, 1))
     total, longest, first_long = 0, 0, ""
-    numbers = range(256, 256 + len(merges)) if merged_ids is None else merged_ids
-    for rank, ((left, right), number) in enumerate(zip(merges, numbers, strict=True)):
+    made = range(256, 256 + len(merges)) if merged_ids is None else merged_ids
+    for rank, ((left, right), token_id) in enumerate(zip(merges, made, strict=True)):
         if left not in length_of or right not in length_of:
             return
-        length_of[number] = length_of[left] + length_of[right]
-        total += length_of[number]
+        length_of[token_id] = length_of[left] + length_of[right]
+        total += length_of[token_id]
         if total > MAX_BYTES:
             raise ValueError(
                 f"merge {rank}, {(left, right)}, makes the tokens longer than {MAX_BYTES} bytes in all"
             )
-        if length_of[number] > MAX_TOKEN and not first_long:
-            first_long, longest = f"merge {rank}, {(left, right)},", length_of[number]
+        if length_of[token_id] > MAX_TOKEN and not first_long:
+            first_long, longest = f"merge {rank}, {(left, right)},", length_of[token_id]
     if first_long:
         raise ValueError(
             f"{first_long} makes a token of {longest} bytes; the tokens of a file have at most {MAX_TOKEN}"

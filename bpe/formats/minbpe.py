@@ -73,19 +73,19 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     r"""Return a tokenizer as the content of a ``.model`` file of minbpe."""
     if vocabulary.byte_ids != DEFAULT_BYTE_IDS:
         raise ValueError(f"minbpe numbers the bytes by their values, which here have other ids. {_HINT}")
-    for rank, (pair, number) in enumerate(zip(vocabulary.merges, vocabulary.merged_ids, strict=True)):
-        if number != 256 + rank or max(pair) >= number:
+    for rank, (pair, token_id) in enumerate(zip(vocabulary.merges, vocabulary.merged_ids, strict=True)):
+        if token_id != 256 + rank or max(pair) >= token_id:
             raise ValueError(
-                f"minbpe has merge {rank} make the id {256 + rank} out of lower ones, not {number}. {_HINT}"
+                f"minbpe has merge {rank} make the id {256 + rank} out of lower ones, not {token_id}. {_HINT}"
             )
     check_merges_alone(vocabulary, "minbpe")
     check_no_added(vocabulary, "minbpe")
     check_no_idle(vocabulary, "minbpe")
     warn_lost(vocabulary.extras, "minbpe")
     if others := vocabulary.other_tokens():
-        number, token = next(iter(others.items()))
+        token_id, token = next(iter(others.items()))
         raise ValueError(
-            f"minbpe has no tokens but those of bytes and merges: id {number}, {token!r:.80}, is none. "
+            f"minbpe has no tokens but those of bytes and merges: id {token_id}, {token!r:.80}, is none. "
             f"{_HINT}"
         )
     for special in vocabulary.special_tokens:
@@ -97,7 +97,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
         FIRST_LINE,
         _line_of(pattern.sources[0]),
         str(len(vocabulary.special_tokens)),
-        *(f"{token} {number}" for token, number in vocabulary.special_tokens.items()),
+        *(f"{token} {token_id}" for token, token_id in vocabulary.special_tokens.items()),
         *(f"{left} {right}" for left, right in vocabulary.merges),
     ]
     return "".join(f"{entry}\n" for entry in entries).encode()

@@ -54,17 +54,17 @@ def read_at_once(
         tokens = all_bytes_of(rest)
     if not tokens or max(map(len, tokens)) > MAX_TOKEN:
         return None
-    numbers = list(rest.values())
-    bytes_of_id, id_of = dict(zip(numbers, tokens, strict=True)), dict(zip(tokens, numbers, strict=True))
+    token_ids = list(rest.values())
+    bytes_of_id, id_of = dict(zip(token_ids, tokens, strict=True)), dict(zip(tokens, token_ids, strict=True))
     return Vocabulary.of_tokens(bytes_of_id, id_of, pairs, made, special_tokens).replace(idle_tokens=idle)
 
 
-def _are_ids(numbers: Any) -> bool:
+def _are_ids(token_ids: Any) -> bool:
     """Say whether values are ids, and all different."""
     return (
-        {*map(type, numbers)} == {int}
-        and len({*numbers}) == len(numbers)
-        and 0 <= min(numbers) <= max(numbers) <= MAX_ID
+        {*map(type, token_ids)} == {int}
+        and len({*token_ids}) == len(token_ids)
+        and 0 <= min(token_ids) <= max(token_ids) <= MAX_ID
     )
 
 
@@ -72,8 +72,8 @@ def _only_cut(
     ids: dict[str, int], special_tokens: dict[str, int], needed: np.ndarray, is_text: bool
 ) -> list[str]:
     """Return the special tokens that nothing but a search finds; `needed` are the ids that merges need."""
-    numbers = np.array([ids.get(token, -1) for token in special_tokens], np.int64)
-    is_needed = np.isin(numbers, needed).tolist()
+    token_ids = np.array([ids.get(token, -1) for token in special_tokens], np.int64)
+    is_needed = np.isin(token_ids, needed).tolist()
     return [
         token
         for token, is_used in zip(special_tokens, is_needed, strict=True)
@@ -101,8 +101,10 @@ def read_one_by_one(
     texts = _pairs(merges)
     spelled = _as_text if is_text else bytes_of
     # Nothing makes an empty token, nor one whose characters do not stand for bytes.
-    idle = {text: number for text, number in ids.items() if not spelled(text) and text not in special_tokens}
-    others = {text: number for text, number in ids.items() if text not in idle}
+    idle = {
+        text: token_id for text, token_id in ids.items() if not spelled(text) and text not in special_tokens
+    }
+    others = {text: token_id for text, token_id in ids.items() if text not in idle}
     needed = {text for pair in texts for text in (*pair, "".join(pair))}
     only_cut = {
         token for token in special_tokens if token not in needed and not _is_character(token, is_text)

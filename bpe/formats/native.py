@@ -73,10 +73,10 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
         document["merged_ids"] = _text_of(parts.made)
     if parts.others:
         document["other_tokens"] = {
-            str(number): base64.b64encode(token).decode() for number, token in parts.others.items()
+            str(token_id): base64.b64encode(token).decode() for token_id, token in parts.others.items()
         }
-    if parts.whole_ids:
-        document["whole_tokens"] = [*parts.whole_ids]
+    if parts.atomic_ids:
+        document["whole_tokens"] = [*parts.atomic_ids]
     if parts.added_tokens:
         document["added_tokens"] = parts.added_tokens
     if parts.idle_tokens:
@@ -86,11 +86,11 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
     if parts.n_super:
         document["supermerges"] = parts.n_super
     document["version"] = max(_SINCE.get(key, 1) for key in document)
-    kept = document.get("kept", {})
+    extras = document.get("kept", {})
     # Earlier releases refuse the first two, and would leave out the steps.
-    if NO_ID in vocabulary.byte_ids or "files" in kept or has_pipeline(vocabulary):
+    if NO_ID in vocabulary.byte_ids or "files" in extras or has_pipeline(vocabulary):
         document["version"] = max(3, document["version"])
-    if "decoder" in kept:
+    if "decoder" in extras:
         document["version"] = 5
     return document
 
@@ -115,12 +115,12 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
     if made is not None and len(made) != len(pairs):
         raise ValueError(f'{len(pairs)} "merges" but {len(made)} "merged_ids"')
     for key in ("byte_ids", "whole_tokens"):
-        for i, number in enumerate(document.get(key, ())):
-            is_none = key == "byte_ids" and number == NO_ID
-            need(is_none or _is_id(number), f'"{key}"[{i}] is not an id: {number!r:.50}')
+        for i, token_id in enumerate(document.get(key, ())):
+            is_none = key == "byte_ids" and token_id == NO_ID
+            need(is_none or _is_id(token_id), f'"{key}"[{i}] is not an id: {token_id!r:.50}')
     for key in ("special_tokens", "added_tokens", "idle_tokens"):
-        for token, number in document.get(key, {}).items():
-            need(_is_id(number), f'"{key}"[{token!r}] is not an id: {number!r:.50}')
+        for token, token_id in document.get(key, {}).items():
+            need(_is_id(token_id), f'"{key}"[{token!r}] is not an id: {token_id!r:.50}')
     n_super = document.get("supermerges", 0)
     need(n_super <= len(pairs), f'"supermerges" is {n_super}, of {len(pairs)} "merges"')
     try:
@@ -162,17 +162,17 @@ def _numbers_of(document: dict[str, Any], key: str, n_columns: int) -> np.ndarra
 
 def _other_tokens(texts: dict[str, str]) -> dict[int, bytes]:
     others = {}
-    for number, text in texts.items():
+    for token_id, text in texts.items():
         need(
-            number.isascii() and number.isdecimal() and len(number) < 12,
-            f'"other_tokens": {number!r} is no id',
+            token_id.isascii() and token_id.isdecimal() and len(token_id) < 12,
+            f'"other_tokens": {token_id!r} is no id',
         )
         try:
             token = base64.b64decode(text, validate=True)
         except (TypeError, ValueError, binascii.Error):
-            raise ValueError(f'"other_tokens"[{number!r}] is not base64') from None
-        check_longest([token], f'"other_tokens"[{number!r}]')
-        others[int(number)] = token
+            raise ValueError(f'"other_tokens"[{token_id!r}] is not base64') from None
+        check_longest([token], f'"other_tokens"[{token_id!r}]')
+        others[int(token_id)] = token
     return others
 
 

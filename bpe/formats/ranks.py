@@ -8,7 +8,7 @@ depends only on these bytes, until the token itself is made. So:
    the one merge that makes the token: no other two parts of it ever become neighbours. Then its bytes merge
    to the token, and it makes no difference whether the piece is looked up first.
 2. If more parts are left, no merge ever makes the token. Only a piece with exactly its bytes is encoded to
-   it: the token is taken whole (:attr:`bpe.vocabulary.vocabulary.Vocabulary.whole_ids`).
+   it: the token is taken whole (:attr:`bpe.vocabulary.vocabulary.Vocabulary.atomic_ids`).
 3. So the pairs, in the order of the ranks, and the tokens taken whole encode every piece as the ranks do.
 
 Compiled code (:mod:`bpe.formats.rank_kernels`) merges all tokens in one call, shorter ones first.
@@ -67,7 +67,7 @@ def vocabulary_of_ranks(
     _check_bytes(id_of)
     no_merges = np.empty((0, 2), np.int64), np.empty(0, np.int64)
     vocabulary = Vocabulary.of_tokens(bytes_of, id_of, *no_merges, special_tokens)
-    return vocabulary.finding(("pairs", "made", "whole_ids"), lambda vocabulary: merges_of(vocabulary.id_of))
+    return vocabulary.finding(("pairs", "made", "atomic_ids"), lambda vocabulary: merges_of(vocabulary.id_of))
 
 
 def unreached(vocabulary: Vocabulary) -> list[int]:
@@ -84,12 +84,12 @@ def unreached(vocabulary: Vocabulary) -> list[int]:
     return sorted(vocabulary.id_of[tokens[i]] for i in np.flatnonzero(n_parts_of > 1).tolist())
 
 
-def taking_whole(vocabulary: Vocabulary) -> Vocabulary:
+def with_atomic_ids(vocabulary: Vocabulary) -> Vocabulary:
     """Return a vocabulary that takes whole all tokens that merges do not reach, as ``ignore_merges`` asks.
 
     They are found when somebody asks for them.
     """
-    return vocabulary.finding(("whole_ids",), lambda vocabulary: (tuple(unreached(vocabulary)),))
+    return vocabulary.finding(("atomic_ids",), lambda vocabulary: (tuple(unreached(vocabulary)),))
 
 
 def _pieces_of(
@@ -106,27 +106,27 @@ def _pieces_of(
 
 def check_merges_alone(vocabulary: Vocabulary, what: str) -> None:
     """Raise an error if some tokens are taken whole."""
-    for number in vocabulary.whole_ids[:1]:
+    for token_id in vocabulary.atomic_ids[:1]:
         raise ValueError(
-            f"{what} goes by merges alone, and id {number}, {vocabulary.bytes_of[number]!r:.80}, is taken "
-            "whole: no merges lead to it. A tokenizer.json holds such tokens"
+            f"{what} goes by merges alone, and id {token_id}, {vocabulary.bytes_of[token_id]!r:.80}, is "
+            "taken whole: no merges lead to it. A tokenizer.json holds such tokens"
         )
 
 
 def check_no_added(vocabulary: Vocabulary, what: str) -> None:
     """Raise an error if some tokens are added ones, which a format cannot tell from special ones."""
-    for token, number in [*vocabulary.added_tokens.items()][:1]:
+    for token, token_id in [*vocabulary.added_tokens.items()][:1]:
         raise ValueError(
-            f"{what} cannot say that id {number}, {token!r:.80}, is an added token and no special one. "
+            f"{what} cannot say that id {token_id}, {token!r:.80}, is an added token and no special one. "
             "A tokenizer.json can"
         )
 
 
 def check_no_idle(vocabulary: Vocabulary, what: str, but: Collection[str] = ()) -> None:
     """Raise an error if there are tokens that no text is encoded to, which a format has no place for."""
-    for token, number in [item for item in vocabulary.idle_tokens.items() if item[0] not in but][:1]:
+    for token, token_id in [item for item in vocabulary.idle_tokens.items() if item[0] not in but][:1]:
         raise ValueError(
-            f"{what} has no place for id {number}, {token!r:.80}, which no text is encoded to. "
+            f"{what} has no place for id {token_id}, {token!r:.80}, which no text is encoded to. "
             "A tokenizer.json can hold it"
         )
 
@@ -145,9 +145,9 @@ def check_ranks(vocabulary: Vocabulary, needed_by: str) -> None:
             f"{needed_by} keeps the ranks of tokens, not merges: {len(ours)} merges would "
             f"become {len(pairs)}. A tokenizer.json keeps merges"
         )
-    for number in sorted({*whole} ^ {*vocabulary.whole_ids})[:1]:
+    for token_id in sorted({*whole} ^ {*vocabulary.atomic_ids})[:1]:
         raise ValueError(
             f"{needed_by} keeps the ranks of tokens, not merges, and would "
-            f"{'' if number in whole else 'not '}take pieces that are id {number}, "
-            f"{vocabulary.bytes_of[number]!r:.80}, whole. A tokenizer.json keeps merges"
+            f"{'' if token_id in whole else 'not '}take pieces that are id {token_id}, "
+            f"{vocabulary.bytes_of[token_id]!r:.80}, whole. A tokenizer.json keeps merges"
         )

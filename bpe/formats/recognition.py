@@ -3,6 +3,7 @@
 =============================================  =============
 a file                                         format
 =============================================  =============
+begins as ``Tokenizer.save`` writes it         native
 named ``*.tiktoken``, or with lines of ranks   tiktoken
 named ``vocab.json`` or ``encoder.json``       gpt2
 JSON with ``"format"``                         native
@@ -35,6 +36,7 @@ from bpe.vocabulary.vocabulary import Vocabulary
 OTHERS = ("tekken.json", "tokenizer.model", "vocab.json", "encoder.json")
 """What a folder may have instead of ``tokenizer.json``; the merges are beside the last two."""
 
+_SAVED = b'{\n"format": "bpe-structures"'
 _RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+={0,2} \d{1,10}(?:[\r\n]|\Z)")
 
 
@@ -53,9 +55,11 @@ def find(path: str | os.PathLike[str]) -> Found:
         file = file_in(path)
         with naming(file.name):
             return find(file)
+    data = read_bytes(path)
+    if data.startswith(_SAVED):
+        return Found("native", path, read_json(data))
     if path.name in GPT2_MERGES:
         return Found("gpt2", path, None)
-    data = read_bytes(path)
     if path.suffix == ".tiktoken" or _RANK_LINE.match(data):
         return Found("tiktoken", path, data)
     if data.startswith(FIRST_LINE.encode()):
@@ -95,7 +99,7 @@ def _of_json(document: dict[str, Any], path: Path) -> Found:
     ):
         if all(key in document for key in keys):
             return Found(format, path, document)
-    if document and all(type(number) is int for number in document.values()):
+    if document and all(type(token_id) is int for token_id in document.values()):
         raise ValueError(
             "a table of tokens and ids, as GPT-2's vocab.json: its merges are in another file. "
             "Tokenizer.from_gpt2(vocab, merges) reads both"

@@ -131,7 +131,7 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
 
 def _document_of(pieces: list[_Piece], trainer: dict[str, Any], normalizer: dict[str, Any]) -> dict[str, Any]:
     """Return what a file says as the entries of a ``tokenizer.json``."""
-    vocab = {piece.text: number for number, piece in enumerate(pieces)}
+    vocab = {piece.text: token_id for token_id, piece in enumerate(pieces)}
     unknown, surface = _unknown(pieces, trainer)
     symbols = [piece.text for piece in pieces if piece.kind == _USER_DEFINED]
     steps = _normalizers(normalizer, symbols)
@@ -155,10 +155,10 @@ def _document_of(pieces: list[_Piece], trainer: dict[str, Any], normalizer: dict
         "truncation": None,
         "padding": None,
         "added_tokens": [
-            {"id": number, "content": piece.text}
+            {"id": token_id, "content": piece.text}
             | _FLAGS
             | {"normalized": piece.kind == _USER_DEFINED, "special": piece.kind != _USER_DEFINED}
-            for number, piece in enumerate(pieces)
+            for token_id, piece in enumerate(pieces)
             if piece.kind in (_UNKNOWN, _CONTROL, _USER_DEFINED)
         ],
         "normalizer": {"type": "Sequence", "normalizers": steps} if steps else None,

@@ -80,7 +80,7 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
         first = id_of.setdefault(token, n_specials + i)
         need(first == n_specials + i, f"vocab[{i}] is {token!r:.80}, as vocab[{first - n_specials}] is")
     check_longest(id_of)
-    bytes_of = {number: token for token, number in id_of.items()}
+    bytes_of = {token_id: token for token, token_id in id_of.items()}
     return vocabulary_of_ranks(bytes_of, id_of, special_tokens), pattern
 
 
@@ -120,8 +120,8 @@ def _specials_of(entries: Any, n: int) -> dict[str, int]:
             need(rank not in names, f"{where}.rank is {rank} again")
             names[rank] = token
     id_of: dict[str, int] = {}
-    for number in range(n):
-        token = names.get(number, f"<SPECIAL_{number}>")
+    for token_id in range(n):
+        token = names.get(token_id, f"<SPECIAL_{token_id}>")
         need(token not in id_of, f"special_tokens gives {token!r:.60} two ids")
-        id_of[token] = number
+        id_of[token] = token_id
     return id_of

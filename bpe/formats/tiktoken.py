@@ -174,9 +174,10 @@ def _warn_without_special_tokens() -> None:
     """Warn once in a process."""
     warnings.warn(
         "a rank file holds no special tokens, and none were given: strings such as <|endoftext|> are "
-        "ordinary text. Pass special_tokens={token: id} (bpe convert: --special), or {} if there are none",
+        "ordinary text. Pass special_tokens={token: id} (bpe convert: --special-token), or {} "
+        "if there are none",
         UserWarning,
-        stacklevel=6,  # the caller of Tokenizer.open
+        stacklevel=6,  # the caller of Tokenizer.load
     )
 
 

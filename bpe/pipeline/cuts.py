@@ -172,12 +172,12 @@ class PipelineCuts:
 
     def _is_known(self, character: str, place: int) -> bool:
         """Return whether a token that has a character at a place is never that for what is unknown."""
-        options, words = self._options, self._vocabulary
-        unknown = words.bytes_of.get(options.unk_id) if options.unk_id is not None else None
+        options, vocabulary = self._options, self._vocabulary
+        unknown = vocabulary.bytes_of.get(options.unk_id) if options.unk_id is not None else None
         if unknown and unknown.decode(errors="replace")[place] == character:
             return False
         has_bytes = bool(options.byte_ids) and not {NO_ID, options.unk_id} & {*options.byte_ids}
-        return has_bytes or character.encode() in words.id_of
+        return has_bytes or character.encode() in vocabulary.id_of
 
 
 def _between(source: str, before: str, after: str) -> bool | None:

@@ -149,10 +149,10 @@ class PipelineEngine(FileEngine):
         """Where long words are not cut; None if no word is cut."""
         from bpe.pipeline.cuts import CrossedPairs
 
-        options, words = self.options, self.vocabulary
-        if not options.is_text or options.suffix or words.whole_ids:
+        options, vocabulary = self.options, self.vocabulary
+        if not options.is_text or options.suffix or vocabulary.atomic_ids:
             return None
-        return CrossedPairs(token.decode(errors="replace") for token in words.id_of)
+        return CrossedPairs(token.decode(errors="replace") for token in vocabulary.id_of)
 
     @made_once
     def _cuts(self) -> PipelineCuts:
@@ -456,12 +456,14 @@ class PipelineEngine(FileEngine):
     @made_once
     def token_texts(self) -> dict[int, str]:
         """Return the text of each id, as a decoder takes it."""
-        words, steps = self.vocabulary, self.preparation
+        vocabulary, steps = self.vocabulary, self.preparation
         spelled = bytes.decode if steps.options.is_text else text_of
-        texts = {number: spelled(token) for token, number in words.id_of.items()}
-        texts |= {number: token for token, number in {**words.idle_tokens, **words.cut_tokens}.items()}
+        texts = {number: spelled(token) for token, number in vocabulary.id_of.items()}
+        texts |= {
+            number: token for token, number in {**vocabulary.idle_tokens, **vocabulary.cut_tokens}.items()
+        }
         normalized = [token.content for token in steps.added if token.normalized]
-        return texts | {words.cut_tokens[token]: steps.normalizer(token) for token in normalized}
+        return texts | {vocabulary.cut_tokens[token]: steps.normalizer(token) for token in normalized}
 
     def without_special(self, ids: Iterable[int] | np.ndarray) -> list[int]:
         """Return ids without those of special tokens; as tokenizers, by the texts that are decoded."""

@@ -40,8 +40,8 @@ class Preparation(NamedTuple):
         """Read the steps that a vocabulary keeps."""
         if not vocabulary.extras and not vocabulary.added_tokens:
             return None
-        kept = from_text(vocabulary.extras)
-        document, model = kept["document"], kept["model"]
+        extras = from_text(vocabulary.extras)
+        document, model = extras["document"], extras["model"]
         normalizer = Normalizer.of(document.get("normalizer"))
         pre_tokenizer = PreTokenizer.of(document["pre_tokenizer"]) if "pre_tokenizer" in document else None
         # Where only the normalizer writes bytes, the merges are of the characters that it writes.
@@ -49,8 +49,8 @@ class Preparation(NamedTuple):
         if pre_tokenizer is not None and cutting_pattern(pre_tokenizer, model, vocabulary) is not None:
             pre_tokenizer = None
         options = _options_of(model, vocabulary, is_text)
-        decoder = Decoder.of(kept["decoder"] or document.get("decoder", byte_level(use_regex=True)))
-        flags = kept["added_tokens"]
+        decoder = Decoder.of(extras["decoder"] or document.get("decoder", byte_level(use_regex=True)))
+        flags = extras["added_tokens"]
         added = tuple(
             AddedToken(token, *(flags[token].get(key, False) for key in _FLAGS))
             if token in flags
@@ -108,16 +108,16 @@ def _passed(
     return frozenset(vocabulary.special_tokens) if is_hidden else NO_TOKENS
 
 
-def _options_of(model: dict[str, Any], words: Vocabulary, is_text: bool) -> ModelOptions:
-    unk_id, cut_tokens = None, words.cut_tokens
+def _options_of(model: dict[str, Any], vocabulary: Vocabulary, is_text: bool) -> ModelOptions:
+    unk_id, cut_tokens = None, vocabulary.cut_tokens
     suffix = model.get("end_of_word_suffix") or ""
-    if not is_text and not suffix and (NO_ID not in words.byte_ids or model.get("byte_fallback")):
+    if not is_text and not suffix and (NO_ID not in vocabulary.byte_ids or model.get("byte_fallback")):
         return BYTES  # every byte is known, or stands for characters that byte tokens do not spell
     if isinstance(unk := model.get("unk_token"), str):
-        unk_id = words.id_of.get(unk.encode(), cut_tokens.get(unk))
+        unk_id = vocabulary.id_of.get(unk.encode(), cut_tokens.get(unk))
     byte_ids: tuple[int, ...] = ()
     if model.get("byte_fallback"):
         names = [f"<0x{value:02X}>" for value in range(256)]
-        byte_ids = tuple(words.id_of.get(name.encode(), cut_tokens.get(name, NO_ID)) for name in names)
+        byte_ids = tuple(vocabulary.id_of.get(name.encode(), cut_tokens.get(name, NO_ID)) for name in names)
     fuse_unk = unk_id is not None and bool(model.get("fuse_unk"))
     return ModelOptions(unk_id, fuse_unk, byte_ids, suffix, is_text)

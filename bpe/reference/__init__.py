@@ -3,9 +3,9 @@
 The fast engine is right if its results equal the results of these modules. They are plain Python with lists,
 dicts and Counters, import nothing else of this project, and are written to be read: start with ``pairs``,
 then ``trainers``, ``parity``, ``superwords``, ``alphabets``, ``linked``, ``encoders`` and ``vocabularies``.
-Only ``ladder`` is handed the engine: it measures all of them (``python -m bpe.reference.ladder TEXT``).
+Only ``ladder`` uses the engine, to compare and measure all of them (``python -m bpe.reference.ladder TEXT``).
 
-The package does not split text into pieces, knows no special tokens, reads and writes no files, and is far
+The package does not split text into pieces, has no special tokens, does not read or write files, and is far
 too slow for a real corpus (1,000 merges of 10 kB take the last trainer 0.1 s).
 
 The trainers are a ladder. Each rung avoids some work of the rung before it, and all learn the same merges
@@ -23,7 +23,7 @@ rung                    what it adds                                            
 `train_indexed`         pair -> pieces that contain it; only those are read        O(N + K P) and the re-read
 ======================  =========================================================  ==========================
 
-Two costs are left: the O(P) search for the greatest count and the re-reading of whole pieces. ``linked``
+Two costs remain: the O(P) search for the greatest count and the re-reading of whole pieces. ``linked``
 removes them in plain Python, the containers in ``structures`` do so for the engine. The tie rule "first" also
 reads the text up to the pair: O(D) more for each merge.
 

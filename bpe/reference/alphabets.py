@@ -1,7 +1,7 @@
-"""A limited alphabet, as Hugging Face's BpeTrainer has it: which bytes of the pieces a training sees.
+"""A limited alphabet, as in Hugging Face's BpeTrainer: the bytes of the pieces that a training uses.
 
-Bytes outside of the alphabet are left out of the pieces before anything is counted, and what is around them
-is joined: of ``a?b`` the training sees ``ab``.
+Bytes outside of the alphabet are left out of the pieces before anything is counted, and the bytes around them
+are joined: ``a?b`` becomes ``ab``.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ def alphabet_of(
     ----------
     piece_counts : iterable of (bytes, int)
     initial_alphabet : bytes
-        In the alphabet, whether the pieces have them or not.
+        Bytes that are in the alphabet even if no piece has them.
     limit_alphabet : int, optional
         How many bytes the alphabet has at most, not fewer than the initial ones. These stay, then those that
         occur most; of those that occur equally often, the smallest.
@@ -69,5 +69,5 @@ def leave_out(piece_counts: Iterable[tuple[bytes, int]], alphabet: Iterable[int]
     >>> leave_out([(b"a?b", 1), (b"ab", 2)], b"ab")
     [(b'ab', 1), (b'ab', 2)]
     """
-    letters = {*alphabet}
-    return [(bytes(value for value in piece if value in letters), count) for piece, count in piece_counts]
+    allowed = {*alphabet}
+    return [(bytes(value for value in piece if value in allowed), count) for piece, count in piece_counts]

@@ -11,7 +11,7 @@ The encoders agree on every vocabulary that a trainer of this package learned. O
 - `encode_by_ranks_of_bytes` agrees with them if, in addition, the bytes of each token encode to that token
   alone. It knows tokens, not merges, and may reach a token by a pair that was never learned.
 
-The encoders do not split text into pieces, and know no special tokens.
+The encoders do not split text into pieces, and have no special tokens.
 """
 
 import sys
@@ -155,7 +155,7 @@ def encode_by_ranks_of_bytes(piece: bytes, rank_of: Mapping[bytes, int]) -> list
 
 
 def _lowest_rank(ranks: Iterable[int | None]) -> tuple[int, int] | None:
-    """Return the lowest rank and its leftmost position; None if there is no rank."""
+    """Return the lowest rank and its leftmost position; None if no pair has a rank."""
     return min(((rank, position) for position, rank in enumerate(ranks) if rank is not None), default=None)
 
 

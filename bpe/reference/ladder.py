@@ -5,8 +5,8 @@
     python -m bpe.reference.ladder fra.txt --setting speedy --budget 60 --json
 
 Every rung trains on the same text, for the same vocabulary size and with the same tie rule. Its time is the
-processor time from the text in memory to the last merge, with the cutting and the counting. All its merges
-must equal those of the engine; otherwise there are no figures and the exit code is 1. The rungs are those of
+processor time from the text in memory to the last merge, including cutting and counting. All its merges must
+equal those of the engine; otherwise no figures are printed and the exit code is 1. The rungs are those of
 ``trainers`` and ``linked``. The last rung is the engine itself; its compiled code is loaded before. The
 settings:
 
@@ -17,11 +17,12 @@ settings:
 ``cs336``    distinct pieces with their counts; ties go to the lexicographically greatest pair
 ===========  ========================================================================================
 
-A rung that takes longer than the budget is stopped. Then single merges are timed at some later points, with
-the text of those points, and the time of all other merges is estimated by straight lines between the points.
-The estimate is rather too high if the first merges take much the longest. Such a figure is marked with `~`.
+A rung that takes longer than the budget is stopped. Then single merges are timed at some later points, on the
+text as it is at those points, and the time of all other merges is interpolated linearly between the points.
+The estimate is too high rather than too low if the first merges take by far the longest. Such a figure is
+marked with `~`.
 
-Special tokens are not known: in the text they are plain text. Memory is not measured. The budget is checked
+Special tokens in the text are plain text. Memory is not measured. The budget is checked
 between two merges, not while a rung prepares its first merge.
 """
 
@@ -110,7 +111,7 @@ class Figure(NamedTuple):
     seconds: float
     n_merges: int
     n_wanted: int
-    times: float  # so many times as fast as the first rung
+    times: float  # how many times as fast as the first rung
 
     def __str__(self) -> str:
         """Return the seconds, with a `~` if they are an estimate."""
@@ -130,7 +131,9 @@ class Ladder:
         if not text:
             raise ValueError("the text is empty: there is nothing to learn from")
         if vocab_size < 256:
-            raise ValueError(f"the vocabulary holds the 256 bytes: its size cannot be {vocab_size}")
+            raise ValueError(
+                f"the vocabulary has the 256 bytes: its size must be at least 256, not {vocab_size}"
+            )
         self.bpe, self.text, self.ties, self.budget = engine, text, ties, budget
         self.n_merges = vocab_size - 256
         self._expected: dict[str, list[tuple[int, ...]]] = {}
@@ -168,7 +171,7 @@ class Ladder:
         is_long = (ready + pace) * len(POINTS) > self.budget
         parts = POINTS[::2] if is_long else POINTS
         for n_merges, sequences, token_bytes in self.texts_after(rung.unit, n_made, parts):
-            pieces = None  # there may not be enough memory for two at a time
+            pieces = None  # first: the memory may not be enough for two at a time
             pieces = self.hold(rung, self.expanded(rung.unit, sequences))
             pieces.token_bytes[:] = token_bytes
             if isinstance(pieces, QueuedPieces):
@@ -182,10 +185,10 @@ class Ladder:
         """Make one merge; raise if it is not the expected one."""
         made, expected = learn(pieces, 1, ties=self.ties), self.expected(rung.unit)[n_made]
         if made != [expected]:
-            raise Disagreement(f"{rung.name}: merge {n_made} is {made}, where bpe learns {expected}")
+            raise Disagreement(f"{rung.name}: merge {n_made} is {made}, but bpe learns {expected}")
 
     def hold(self, rung: Rung, piece_counts: Iterable[tuple[Sequence[int], int]]) -> Any:
-        """Return the pieces of a rung."""
+        """Return the pieces in the data structure of a rung."""
         holder = cast(Callable[..., Any], rung.holder)
         return holder(piece_counts, self.ties) if holder is QueuedPieces else holder(piece_counts)
 
@@ -231,7 +234,7 @@ class Ladder:
     ) -> Iterator[tuple[int, list[list[int]], list[bytes]]]:
         """Yield the text after some numbers of merges: those of `parts` that are at least `least`.
 
-        The text is encoded with the merges of the engine: this gives the same tokens as training.
+        The text is encoded with the merges of the engine, which gives the same tokens as training.
         """
         bpe = self.bpe
         piece_counts = dict(self.piece_counts(self._key(unit)))
@@ -273,7 +276,7 @@ def rounded(number: float) -> str:
 
 
 def plot(figures: Sequence[Figure], path: Path) -> None:
-    """Draw the seconds as bars on a logarithmic axis, with matplotlib: of the same figures, the same file."""
+    """Draw the seconds as bars on a logarithmic axis; the file depends on the figures only."""
     from matplotlib import rc_context  # type: ignore[import-not-found]
     from matplotlib.figure import Figure as Canvas  # type: ignore[import-not-found]
 
@@ -297,11 +300,13 @@ def main(engine: ModuleType, arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bpe.reference.ladder", description="Time the ladder.")
     parser.add_argument("text", type=Path, metavar="TEXT", help="a file of text")
     parser.add_argument("--setting", choices=SETTINGS, default="full", help="which ladder")
-    parser.add_argument("--vocab-size", type=int, metavar="N", help="bytes and merges; else the setting's")
-    parser.add_argument("--rungs", nargs="+", metavar="NAME", help="these only, in the ladder's order")
-    parser.add_argument("--budget", type=float, default=BUDGET, metavar="SECONDS", help="of one rung")
+    parser.add_argument(
+        "--vocab-size", type=int, metavar="N", help="bytes and merges; by default, those of the setting"
+    )
+    parser.add_argument("--rungs", nargs="+", metavar="NAME", help="only these, in the order of the ladder")
+    parser.add_argument("--budget", type=float, default=BUDGET, metavar="SECONDS", help="for one rung")
     parser.add_argument("--json", action="store_true", help="write the figures as JSON")
-    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw them too; needs matplotlib")
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw them too; requires matplotlib")
     options = parser.parse_args(arguments)
     setting = SETTINGS[options.setting]
     names = [rung.name for rung in setting.rungs]
@@ -309,7 +314,7 @@ def main(engine: ModuleType, arguments: Sequence[str] | None = None) -> int:
     if unknown := sorted(set(wanted) - set(names)):
         parser.error(f"setting {options.setting} has no rung {unknown[0]!r}; it has {', '.join(names)}")
     if options.plot and not importlib.util.find_spec("matplotlib"):
-        parser.error("--plot needs matplotlib: pip install 'bpe-structures[plot]'")
+        parser.error("--plot requires matplotlib: pip install 'bpe-structures[plot]'")
     vocab_size = setting.vocab_size if options.vocab_size is None else options.vocab_size
     try:
         ladder = Ladder(engine, options.text.read_bytes(), vocab_size, setting.ties, options.budget)

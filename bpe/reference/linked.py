@@ -4,7 +4,7 @@
 - `LocatedPieces` also know the places of every pair;
 - `QueuedPieces` also keep the pairs in a heap.
 
-`learn` accepts them like the pieces of ``trainers``. Here, too, there are no special rules for neighbours: a
+`learn` accepts them like the pieces of ``trainers``. Again, there are no special rules for neighbours: a
 merge subtracts the pairs around it from the counts, one by one, and adds the new ones.
 
 The tie rule "first" is not supported, because it reads the text; `read` returns a copy of it.
@@ -125,12 +125,12 @@ class LocatedPieces(LinkedPieces):
     def join(self, left: int, right: int, new_id: int) -> None:
         """Replace two adjacent tokens by one, and correct the counts of the pairs around it. O(1)."""
         for place in (self.previous_of[left], left, right):
-            self.book(place, -1)
+            self.count_pair_at(place, -1)
         super().join(left, right, new_id)
         for place in (self.previous_of[left], left):
-            self.book(place, 1)
+            self.count_pair_at(place, 1)
 
-    def book(self, left: int, sign: int) -> Pair | None:
+    def count_pair_at(self, left: int, sign: int) -> Pair | None:
         """Add the pair at a place, if any, to the counts (1) or subtract it (-1), and return it. O(1)."""
         if left < 0 or self.next_of[left] < 0:
             return None
@@ -177,9 +177,9 @@ class QueuedPieces(LocatedPieces):
         # Greater bytes come first, and a token before its own prefix: 256 marks the end of a token.
         return tuple((*(255 - byte for byte in self.token_bytes[token]), 256) for token in pair)
 
-    def book(self, left: int, sign: int) -> Pair | None:
-        """Add or subtract the pair at a place, and note that its count has changed. O(1)."""
-        pair = super().book(left, sign)
+    def count_pair_at(self, left: int, sign: int) -> Pair | None:
+        """Add or subtract the pair at a place, and mark its count as changed. O(1)."""
+        pair = super().count_pair_at(left, sign)
         if pair is not None:
             self.changed.add(pair)
         return pair

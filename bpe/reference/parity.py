@@ -2,11 +2,11 @@
 
 An ordinary training serves the language with the most text. Here every merge is chosen by the counts of one
 language, and then applied to all of them. It serves the language with the most tokens in its development
-text, so these texts should say the same in every language. With ratios, it serves the language with the
-lowest (tokens at the start / tokens now) / ratio.
+text, so these texts should have the same content in every language. With ratios, it serves the language with
+the lowest (tokens at the start / tokens now) / ratio.
 
-The method is that of Foroutan and others, "Parity-Aware Byte-Pair Encoding" (2025). Where the paper is
-silent, the rules are those that make the merges of ``tokenizers.trainers.ParityBpeTrainer``.
+The method is that of Foroutan and others, "Parity-Aware Byte-Pair Encoding" (2025). What the paper does
+not specify is done so that the merges are those of ``tokenizers.trainers.ParityBpeTrainer``.
 
 Invariants
 ----------
@@ -21,7 +21,7 @@ from .trainers import IncrementalPieces, Merge, learn
 
 
 class Turns:
-    """Whose turn it is: the order of the languages, and the window.
+    """The order in which languages are served, and the window of the last turns.
 
     Parameters
     ----------
@@ -29,16 +29,16 @@ class Turns:
         The tokens of each language at the start.
     ratios : sequence of float, optional
     window : int, optional
-        How many turns are looked back.
+        How many of the last turns count.
     alpha : float
-        No language has more than ``alpha / languages`` of the turns in the window, if another one may have
-        the next turn.
+        A language that has more than ``alpha / languages`` of the turns in the window gets no further turn as
+        long as another language may have it.
 
     Attributes
     ----------
     out : set of int
-        The languages without a pair to merge. A language is found out in its turn, which then counts in the
-        window.
+        The languages without a pair to merge. This is noticed in the turn of a language, which still counts
+        in the window.
 
     Examples
     --------
@@ -55,18 +55,18 @@ class Turns:
         alpha: float = 2.0,
     ) -> None:
         self.at_start, self.ratios, self.window, self.alpha = [*n_tokens], ratios, window, alpha
-        self.taken: list[int] = []
+        self.taken: list[int] = []  # the language of each turn
         self.out: set[int] = set()
 
     def next(self, n_tokens: Sequence[int]) -> int | None:
-        """Give the next turn, by the tokens of each language now; None where all are out. O(L log L)."""
+        """Return the language of the next turn, given its current tokens; None if all are out. O(L log L)."""
 
         def need(language: int) -> float:
             if self.ratios is None:
                 return -n_tokens[language]
             return self.at_start[language] / n_tokens[language] / self.ratios[language]
 
-        # Sorting keeps the order of equals: the first one comes first.
+        # Sorting is stable: of languages with the same need, the first one comes first.
         order = sorted((i for i in range(len(n_tokens)) if i not in self.out), key=need)
         if not order:
             return None
@@ -75,7 +75,7 @@ class Turns:
         return self.taken[-1]
 
     def has_enough(self, language: int) -> bool:
-        """Say whether a language has had more than its share of the last turns. O(window)."""
+        """Return whether a language has had more than its share of the last turns. O(window)."""
         if self.window is None:
             return False
         share = self.taken[-self.window :].count(language) / self.window
@@ -100,7 +100,7 @@ def learn_parity(
     languages : sequence of IncrementalPieces
     turns : Turns
     dev : sequence of IncrementalPieces
-        The development texts, or `languages` where there are none.
+        The development texts; `languages` if there are no such texts.
     n_merges : int
     ties : {"smallest", "lexicographic", "first", "gpt2"}
         See `pick_best`.
@@ -110,7 +110,7 @@ def learn_parity(
     Returns
     -------
     list of (int, Merge)
-        Whose turn it was, and the merge, with its count in that language.
+        The language that was served, and the merge with its count in this language.
 
     Complexity
     ----------
@@ -140,7 +140,7 @@ def learn_parity(
 
 
 def tokens_in(pieces: IncrementalPieces) -> int:
-    """Return how many tokens a text has: those of each piece, as often as it occurs. O(D)."""
+    """Return how many tokens a text has: those of each piece times its count. O(D)."""
     return sum(
         len(sequence) * count for sequence, count in zip(pieces.sequences, pieces.piece_counts, strict=True)
     )
@@ -172,22 +172,22 @@ def train_parity(
     piece_counts : sequence of mapping from bytes to int
         The distinct pieces of each language, and how often each occurs.
     n_merges : int
-        The global ones among them.
+        Including the global ones.
     dev : sequence of mapping from bytes to int, optional
-        A development text for each language. Without them, the texts themselves.
+        A development text for each language; by default, the training texts.
     ratios : sequence of float, optional
         Not used with `dev`.
     window, alpha
         As `Turns` takes them.
     n_global : int
-        So many merges are learned at first from the sum of all languages, in the ordinary way.
+        How many merges are learned first from the sum of all languages, in the ordinary way.
     ties, min_count
         As `learn_parity` takes them.
 
     Returns
     -------
     list of Merge
-        A global one has its count in all languages together.
+        The count of a global merge is that in all languages together.
 
     Complexity
     ----------

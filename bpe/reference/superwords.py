@@ -1,7 +1,7 @@
 """Superwords: tokens that join words. Two ways to learn them, with the text of all documents kept.
 
-SuperBPE learns the first merges in the ordinary way. Then it takes wider pieces, such as whole lines, does
-the first merges in these, and goes on. So the later merges may join words, or parts of them. The method is
+SuperBPE learns the first merges in the ordinary way. Then it takes wider pieces, such as whole lines, applies
+the first merges to them, and continues. So the later merges may join words, or parts of them. The method is
 that of Liu and others, "SuperBPE: Space Travel for Language Models" (2025).
 
 BoundlessBPE lets merges that join whole pieces, *supermerges*, compete with the others.
@@ -33,7 +33,7 @@ def train_superbpe(
     wide_pieces : iterable of bytes
         The same text, cut by the wide pattern.
     n_merges : int
-        The first ones among them.
+        Including the first ones.
     first_merges : int
     **rules
         The keyword arguments of `learn`.
@@ -81,7 +81,7 @@ class SuperMerge(NamedTuple):
 
 
 def runs_of(pieces: Iterable[bytes], can_join: Callable[[bytes], bool]) -> list[list[bytes]]:
-    """Return the maximal rows of at least two pieces that can be joined. O(n) for n pieces.
+    """Return the maximal sequences of at least two pieces that can be joined. O(n) for n pieces.
 
     Examples
     --------
@@ -100,11 +100,11 @@ def train_boundless(
     document_counts: Sequence[int] | None = None,
     **rules: Any,
 ) -> tuple[list[Merge], list[SuperMerge]]:
-    """Train with merges that join whole pieces, which compete with those inside of pieces.
+    """Train with merges that join whole pieces, which compete with merges inside pieces.
 
     Phase 1 learns `n_merges` in the ordinary way. In phase 2, the next of these merges is taken, unless the
     best pair in the runs of pieces that are one token each counts more. Of pairs that count the same, the
-    smallest (left bytes, right bytes) is merged. A pair that makes the bytes of another token is passed over.
+    smallest (left bytes, right bytes) is merged. A pair that makes the bytes of another token is skipped.
 
     The method is that of Schmidt and others, "Boundless Byte Pair Encoding" (2025), in the two phases of
     "Faster Superword Tokenization" (2026), without deletions.
@@ -112,11 +112,11 @@ def train_boundless(
     Parameters
     ----------
     documents : sequence of sequence of bytes
-        The pieces of each document, in order. No run goes from one into the next.
+        The pieces of each document, in order. No run crosses from one into the next.
     n_merges : int
         Of both kinds.
     may_join : callable
-        Says whether a piece may be joined to others.
+        Returns whether a piece may be joined to others.
     document_counts : sequence of int, optional
         How often each document counts; once by default.
     **rules
@@ -178,7 +178,7 @@ def train_boundless(
 def encode_boundless(
     pieces: Sequence[bytes], merges: Sequence[Merge], supermerges: Sequence[SuperMerge]
 ) -> list[bytes]:
-    """Encode the pieces of a text: merges inside of them, then supermerges in runs of them.
+    """Encode the pieces of a text: by merges inside them, then by supermerges in runs of them.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def encode_boundless(
         vocabulary(merge.pair for merge in merges),
     )
     parts = {part for merge in supermerges for part in merge[:2]}
-    encoded = [[token_bytes[number] for number in encode_by_rank(piece, ranks)] for piece in pieces]
+    encoded = [[token_bytes[token] for token in encode_by_rank(piece, ranks)] for piece in pieces]
     tokens: list[bytes] = []
     for is_run, group in groupby(encoded, lambda ids: len(ids) == 1 and ids[0] in parts):
         run = [token for ids in group for token in ids]

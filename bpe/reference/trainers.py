@@ -7,11 +7,11 @@ loop, `learn`: pick the best pair, record it, merge it. They differ in how they 
 - `IncrementalPieces` keeps the counts, and searches all pieces for the pair to merge;
 - `IndexedPieces` knows which pieces contain which pair.
 
-Kept counts stay exact by a simple rule: when a piece changes, all its old pairs are subtracted and all its
-new pairs are added. There are no special rules for neighbours, and so runs such as `aaaa` need no special
-care.
+The kept counts stay exact by a simple rule: when a piece changes, all its old pairs are subtracted and all
+its new pairs are added. There are no special rules for neighbours, so runs such as `aaaa` do not require any
+either.
 
-The trainers do not split text, know no special tokens, and always start from the 256 bytes.
+The trainers do not split text, have no special tokens, and always start from the 256 bytes.
 
 The loop is from Sennrich, Haddow and Birch, "Neural machine translation of rare words with subword units"
 (2016), applied to bytes as in GPT-2; the compression method is from Gage, "A new algorithm for data
@@ -197,15 +197,15 @@ class IndexedPieces(IncrementalPieces):
 
 
 def is_short(left: bytes, right: bytes, max_token_length: int, length_rule: LengthRule) -> bool:
-    """Say whether two tokens may be merged, by their lengths.
+    """Return whether two tokens may be merged, by their lengths.
 
     Parameters
     ----------
     left, right : bytes
     max_token_length : int
     length_rule : {"at_most", "huggingface"}
-        "huggingface" is that of its BpeTrainer: the new token must be shorter than `max_token_length`, except
-        that the length of two single bytes is never asked for.
+        "huggingface" is the rule of its BpeTrainer: the new token must be shorter than `max_token_length`,
+        but two single bytes may always be merged.
 
     Returns
     -------

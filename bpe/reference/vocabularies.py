@@ -1,7 +1,7 @@
-"""More tokens, and fewer: a vocabulary that changes after training.
+"""Adding tokens to a vocabulary, and removing tokens from it, after training.
 
 Merges are (left id, right id, new id), in the order of their ranks. Everything is counted again after each
-step: nothing here is fast.
+step.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -13,14 +13,14 @@ from .trainers import IndexedPieces, Merge, learn
 def learn_more(
     words: Iterable[tuple[bytes, int]], merges: Iterable[tuple[int, int]], n: int, *, ties: Ties = "smallest"
 ) -> list[Merge]:
-    """Learn merges from words, after others that are made first.
+    """Learn merges from words, after given merges are applied.
 
     Parameters
     ----------
     words : iterable of (bytes, int)
         Pieces and their counts.
     merges : iterable of (int, int)
-        The merges to begin with; they make the ids 256, 257, ...
+        The given merges; they make the ids 256, 257, ...
     n : int
         How many to learn.
     ties : {"smallest", "lexicographic", "first"}
@@ -43,30 +43,32 @@ def learn_more(
     for pair in merges:
         new_id = len(pieces.token_bytes)
         pieces.token_bytes.append(pieces.token_bytes[pair[0]] + pieces.token_bytes[pair[1]])
-        for number, sequence in enumerate(pieces.sequences):
-            pieces.rewrite(number, merge_sequence(sequence, pair, new_id))
+        for index, sequence in enumerate(pieces.sequences):
+            pieces.rewrite(index, merge_sequence(sequence, pair, new_id))
     return learn(pieces, n, ties=ties)
 
 
 def remove_least_used(
     merges: Iterable[tuple[int, int, int]], uses: Mapping[int, int], removable: Collection[int], n: int
 ) -> list[int]:
-    """Say which tokens to remove: again and again, the one that is used least and is a part of no other.
+    """Return tokens to remove: repeatedly, the least used one that is not a part of a remaining merge.
 
     Parameters
     ----------
     merges : iterable of (int, int, int)
     uses : mapping from int to int
-        Of each token. Those of a token that is removed are added to those of the parts of its first merge.
+        The uses of each token. When a token is removed, its uses are added to those of the parts of its first
+        merge.
     removable : collection of int
-        The tokens that may be removed. Among those that are used equally often, the greatest id goes first.
+        The tokens that may be removed. Of tokens that are used equally often, the greatest id is removed
+        first.
     n : int
-        How many are removed at most.
+        The most tokens to remove.
 
     Returns
     -------
     list of int
-        In the order of the removal.
+        In the order of removal.
 
     Complexity
     ----------

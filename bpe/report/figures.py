@@ -1,8 +1,8 @@
 """The figures of a report, as plain numbers and lists.
 
-The number of times that each merge was made follows from the number of times that each token is used. Every
-token in the text was made by one merge, out of one left and one right part. The merges are visited from the
-last to the first: then the count of a token is complete before it is added to its parts.
+How often each merge was made follows from how often each token is used. Every token in the text was made by
+one merge, of one left and one right part. The merges are visited from the last to the first, so that the
+count of a token is complete before it is added to those of its parts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
 
-MOST_POINTS = 200
+MOST_POINTS = 200  # of a curve
 MOST_IDS = 1 << 24  # the report counts the uses of each id
 _SCRIPTS = (
     *("Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Han", "Hiragana", "Katakana", "Hangul"),
@@ -33,36 +33,36 @@ _KINDS = {"L": "other letters", "N": "numbers", "P": "punctuation", "S": "symbol
 
 
 def figures_of(tokenizer: Tokenizer, data: bytes, progress: Progress = False) -> dict[str, Any]:
-    """Measure a tokenizer on a text."""
+    """Return the figures of a tokenizer and a text, as a dict for JSON."""
     if not data:
         raise ValueError("the text is empty: there is nothing to measure")
     if tokenizer.vocab_size > MOST_IDS:
         raise ValueError(f"the greatest id is {tokenizer.vocab_size - 1}: a report has ids below {MOST_IDS}")
     with progress_bar(progress, len(data), "B", "measuring") as advance:
         audit = _audited(tokenizer, data, advance)
-    words = tokenizer.engine.vocabulary
+    vocabulary = tokenizer.engine.vocabulary
     uses, measured = audit.uses, audit.texts[0]
-    times = times_of_merges(uses, words.merges, words.merged_ids)
-    known = sorted(words.bytes_of)
-    specials = set(words.cut_tokens.values())
-    ordinary = [number for number in known if number not in specials]
-    lengths = Counter(len(words.bytes_of[number]) for number in ordinary)
-    longest = sorted(ordinary, key=lambda number: (-len(words.bytes_of[number]), number))
-    unused = [number for number in ordinary if not uses[number]]
+    times = times_of_merges(uses, vocabulary.merges, vocabulary.merged_ids)
+    known = sorted(vocabulary.bytes_of)
+    specials = set(vocabulary.cut_tokens.values())
+    ordinary = [token_id for token_id in known if token_id not in specials]
+    lengths = Counter(len(vocabulary.bytes_of[token_id]) for token_id in ordinary)
+    longest = sorted(ordinary, key=lambda token_id: (-len(vocabulary.bytes_of[token_id]), token_id))
+    unused = [token_id for token_id in ordinary if not uses[token_id]]
     return {
         "n_bytes": len(data),
         "n_tokens": measured.n_tokens,
         "n_words": measured.n_words,
         "n_ids": len(known),
-        "n_merges": len(words.merges),
+        "n_merges": len(vocabulary.merges),
         "n_special": len(specials),
         "pattern": tokenizer.pattern.spec,
-        "sizes": sizes_of(times, measured.n_tokens, len(ordinary) - len(words.merges)),
+        "sizes": sizes_of(times, measured.n_tokens, len(ordinary) - len(vocabulary.merges)),
         "times": [[int(rank) + 1, int(times[rank])] for rank in _points(len(times), geometric=True)],
         "lengths": sorted(lengths.items()),
-        "categories": categories_of([words.bytes_of[number] for number in ordinary]),
+        "categories": categories_of([vocabulary.bytes_of[token_id] for token_id in ordinary]),
         "statuses": audit.n_by_status,
-        "not_live": [number for number, status in audit.status_of.items() if status != "live"][:100],
+        "not_live": [token_id for token_id, status in audit.status_of.items() if status != "live"][:100],
         "efficiency": audit.renyi_efficiency,
         "n_unused": len(unused),
         "unused": unused[:100],
@@ -84,28 +84,28 @@ def _audited(tokenizer: Tokenizer, data: bytes, advance: Callable[[int], object]
 
 
 def times_of_merges(uses: np.ndarray, merges: list[tuple[int, int]], merged_ids: list[int]) -> np.ndarray:
-    """Return how often each merge is made in a text, given how often each token is used."""
+    """Return how often each merge is made in a text, given how often each id is used in it."""
     count = uses.tolist()
-    first_of = {number: rank for rank, number in reversed(list(enumerate(merged_ids)))}
+    first_of = {token_id: rank for rank, token_id in reversed(list(enumerate(merged_ids)))}
     times = np.zeros(len(merges), np.int64)
     for rank in range(len(merges) - 1, -1, -1):
-        number = merged_ids[rank]
-        if first_of[number] != rank:
+        token_id = merged_ids[rank]
+        if first_of[token_id] != rank:
             continue
-        times[rank] = count[number]
+        times[rank] = count[token_id]
         for part in merges[rank]:
-            count[part] += count[number]
+            count[part] += count[token_id]
     return times
 
 
 def sizes_of(times: np.ndarray, n_tokens: int, n_before: int) -> list[list[int]]:
-    """Return the number of tokens of the text with smaller vocabularies."""
+    """Return points of a curve: [size of a smaller vocabulary, tokens of the text with it]."""
     later = np.concatenate([np.cumsum(times[::-1])[::-1], [0]])
     return [[n_before + int(i), n_tokens + int(later[i])] for i in _points(len(later))]
 
 
 def _points(n: int, geometric: bool = False) -> np.ndarray:
-    """Return at most two hundred of the numbers below n, with the first and the last."""
+    """Return at most MOST_POINTS of the numbers below n, with the first and the last, evenly spaced."""
     if n <= MOST_POINTS:
         return np.arange(n)
     spaced = np.geomspace(1, n, MOST_POINTS) - 1 if geometric else np.linspace(0, n - 1, MOST_POINTS)
@@ -113,7 +113,7 @@ def _points(n: int, geometric: bool = False) -> np.ndarray:
 
 
 def categories_of(tokens: list[bytes]) -> list[tuple[str, int]]:
-    r"""Count tokens by the script or the kind of most of their characters."""
+    r"""Return the number of tokens by script or kind, which is that of most of their characters."""
     return Counter(map(_category, tokens)).most_common()
 
 

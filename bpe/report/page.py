@@ -1,4 +1,4 @@
-"""The page of a report: the template is filled in."""
+"""The page of a report, made from a template."""
 
 from __future__ import annotations
 
@@ -35,33 +35,37 @@ def page_of(
         "ENCODER": (folder / "encoder.js").read_text("utf-8"),
         "SCRIPT": (folder / "page.js").read_text("utf-8"),
     }
-    before, *stretches = page.split("{{")
-    for stretch in stretches:
-        name, _, text = stretch.partition("}}")
-        before += parts[name] + text
-    return before.encode("utf-8", "replace")
+    filled, *fields = page.split("{{")
+    for field in fields:
+        name, _, text = field.partition("}}")
+        filled += parts[name] + text
+    return filled.encode("utf-8", "replace")
 
 
 def _vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return the data for the encoder of the page; the bytes of tokens are written as characters."""
-    words = tokenizer.engine.vocabulary
+    """Return the vocabulary for the encoder of the page, with the bytes of tokens as characters of GPT-2."""
+    vocabulary = tokenizer.engine.vocabulary
     try:
         expressions: list[str] | None = [render(source, "javascript") for source in tokenizer.pattern.sources]
     except ValueError:
         expressions = None
-    if words.n_super:  # the encoder of the page merges inside pieces only
+    if vocabulary.n_super:  # the encoder of the page merges inside pieces only
         expressions = None
     return {
-        "tokens": {number: text_of(token) for number, token in sorted(words.bytes_of.items())},
-        "merges": [number for pair in words.merges for number in pair],
-        "merged": words.merged_ids,
-        "whole": {token: number for number in words.whole_ids if (token := _typed(words.bytes_of[number]))},
-        "special": words.cut_tokens,
+        "tokens": {token_id: text_of(token) for token_id, token in sorted(vocabulary.bytes_of.items())},
+        "merges": [token_id for pair in vocabulary.merges for token_id in pair],
+        "merged": vocabulary.merged_ids,
+        "whole": {
+            token: token_id
+            for token_id in vocabulary.atomic_ids
+            if (token := _text_of(vocabulary.bytes_of[token_id]))
+        },
+        "special": vocabulary.cut_tokens,
         "pattern": expressions,
     }
 
 
-def _typed(token: bytes) -> str | None:
+def _text_of(token: bytes) -> str | None:
     """Return a token as text; None if it is not valid UTF-8."""
     try:
         return token.decode()

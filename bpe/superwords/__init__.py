@@ -1,1 +1,1 @@
-"""Tokens that join words: training and counting of what it needs."""
+"""Tokens that join words: how they are learned, and the counts that this requires."""

@@ -1,4 +1,4 @@
-"""BoundlessBPE in two phases: merges that join whole pieces compete with those inside of pieces.
+"""BoundlessBPE in two phases: merges that join whole pieces compete with merges inside pieces.
 
 ::
 
@@ -6,12 +6,13 @@
     runs       of| course     one| of| the    of| the            pieces that are one token each
     phase 2    supermerges, each with its count                  (of, the) 600  (of, course) 400
 
-The vocabulary has room for a number of merges. The next merge of phase 1 is taken, unless the best pair in
-the runs counts more; then that one is. A pair counts no more than what made its parts, so these are there by
-then. The merges that are left over are dropped. No supermerge makes the bytes of another token.
+The vocabulary has room for a certain number of merges. The next merge of phase 1 is taken unless the best
+pair in the runs counts more; then this pair is taken. A pair counts no more than the merges that made its two
+parts, so these have been taken by then. The remaining merges of phase 1 are dropped. No supermerge makes the
+bytes of another token.
 
 Schmidt and others, "Boundless Byte Pair Encoding" (2025) and "Faster Superword Tokenization" (2026); nothing
-is deleted here. The slow twin is :mod:`bpe.reference.superwords`.
+is deleted here. The reference implementation is :mod:`bpe.reference.superwords`.
 """
 
 from __future__ import annotations
@@ -31,26 +32,26 @@ from bpe.support.progress import Progress, progress_bar
 from bpe.training.learner import Training
 from bpe.training.merging import discard, narrow
 from bpe.training.options import Options
-from bpe.training.selection import best_of_front, make_front, merge_with_front
+from bpe.training.selection import best_tied_pair, make_tie_heap, merge_with_tie_heap
 from bpe.training.start import Start, fresh_start
 from bpe.training.state import LENGTH, Runs, State, fill_queue, in_order, runs_of, spelled
 from bpe.vocabulary.vocabulary import Vocabulary
 from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 
-NOTHING_LEFT = (0, 0)
+NOTHING_LEFT = (0, 0)  # a packed pair and its count
 
 
 @dataclass(frozen=True)
 class Boundless:
-    r"""For :func:`bpe.train`: tokens that join words, by merges that compete with those inside of words.
+    r"""For :func:`bpe.train`: tokens that join words, by merges that compete with those inside words.
 
-    Merges that join pieces of one token each compete with those inside of pieces. The corpus is read twice,
+    Merges that join pieces of one token each compete with those inside pieces. The corpus is read twice,
     and cannot be WordCounts; it may be RunCounts.
 
     Parameters
     ----------
     parts : str, optional
-        An expression; a piece is joined to others only if it is found there. By default, it must have a
+        A regular expression; a piece is joined to others only if it has a match. By default, it must have a
         letter. RunCounts bring their own.
 
     Examples
@@ -70,15 +71,18 @@ class Boundless:
 
 
 @kernel
-def best_pair(state, front):
-    """Return the pair that is merged next, packed, and its count; twice 0 if there is none."""
+def best_pair(state, tie_heap):
+    """Return the packed pair that is merged next, and its count; NOTHING_LEFT if there is no pair."""
     if len(state.queue) == 0:
         return np.int64(0), np.int64(0)
-    return best_of_front(state, front)
+    return best_tied_pair(state, tie_heap)
 
 
 class Supermerges:
-    """Learns merges that join the tokens of runs; of equal counts, the smallest (left bytes, right bytes)."""
+    """Learns merges that join the tokens of runs; ties go to the smallest (left bytes, right bytes).
+
+    At most `most` merges, of pairs that count at least `least`, to tokens of at most `longest` bytes.
+    """
 
     def __init__(
         self, runs: Runs, bytes_of: dict[int, bytes], next_id: int, most: int, least: int, longest: int
@@ -86,7 +90,7 @@ class Supermerges:
         order = np.argsort(-runs.counts, kind="stable")
         tokens, offsets = in_order(runs.tokens, runs.offsets, order)
         counts = runs.counts[order]
-        self.pairs: list[tuple[int, int, int]] = []
+        self.pairs: list[tuple[int, int, int]] = []  # left, right, count
         self._bytes_of, self._known = dict(bytes_of), {*bytes_of.values()}
         self._next_id = next_id
         self.queue = MaxHeap()
@@ -94,7 +98,7 @@ class Supermerges:
         self.tokens = TokenList(tokens, offsets)
         self.index = PairIndex.build(self.tokens)
         text, of_token = spelled(bytes_of, next_id + most)
-        self.front = make_front(False, -1, IntMap(), text, True)
+        self.tie_heap = make_tie_heap(False, -1, IntMap(), text, True)
         log, numbers = np.zeros((1, 4), np.int64), np.array([1, longest, 0, len(tokens)])
         self.state = State(
             self.tokens, self.index, self.queue, runs_of(offsets, counts), of_token, log, numbers
@@ -104,9 +108,9 @@ class Supermerges:
         narrow(self.state, pairs[(pair_counts < least) | (new_lengths > longest)], least, longest)
 
     def _best(self) -> tuple[int, int]:
-        """Return the pair that may be merged next, and its count."""
+        """Return the best pair that makes a new token, and its count; NOTHING_LEFT if there is no pair."""
         while True:
-            pair, count = best_pair(self.state, self.front)
+            pair, count = best_pair(self.state, self.tie_heap)
             if count == 0:
                 return NOTHING_LEFT
             left, right = unpack_pair(pair)
@@ -115,16 +119,16 @@ class Supermerges:
             discard(self.state, np.array([pair]))
 
     def best_count(self) -> int:
-        """Return the count of the pair that is merged next; 0 if there is none."""
+        """Return the count of the pair that is merged next; 0 if there is no pair."""
         return self._best()[1]
 
     def merge(self) -> bytes:
-        """Merge the best pair, which must be there; return the bytes of the new token."""
+        """Merge the best pair, which must exist; return the bytes of the new token."""
         pair, count = self._best()
         left, right = unpack_pair(pair)
         token = self._bytes_of[left] + self._bytes_of[right]
         new_id = self._next_id + len(self.pairs)
-        merge_with_front(self.state, self.front, left, right, new_id)
+        merge_with_tie_heap(self.state, self.tie_heap, left, right, new_id)
         self._bytes_of[new_id] = token
         self._known.add(token)
         self.pairs.append((left, right, count))
@@ -132,7 +136,7 @@ class Supermerges:
 
 
 def single_tokens(vocabulary: Vocabulary, words: WordCounts, parts: str) -> ByteCounter:
-    """Return the pieces that are one token and may be joined to others, each with its id for a count."""
+    """Return the pieces that are one token and may be joined to others, with ids in place of counts."""
     data, offsets, _ = words.to_arrays()
     ids, id_offsets = Engine(vocabulary, words.pattern).encoder.encode_pieces(
         data.tobytes(), offsets.astype(np.int32), offsets[1:]
@@ -156,17 +160,17 @@ def learn_boundless(
     unit: int = 1,
     progress: Progress = False,
 ) -> Vocabulary:
-    """Learn merges in words, then supermerges in runs; `rows_of` the pieces of one token finds these."""
+    """Learn merges in words, then supermerges in the runs that `rows_of(pieces of one token)` returns."""
     training = Training(words, start, options, unit)
     training.run(n_merges, progress)
     log = training.log
-    del training  # its memory is needed
+    del training  # to free its memory
     whole = start.vocabulary(log)
     is_full = 0 < len(log) == n_merges
     least = max(options.least(unit), int(log[-1, 3]) + 1 if is_full else 1)
     known = single_tokens(whole, words, PARTS if how.parts is None else how.parts)
     runs = runs_of_rows(rows_of(known), least)
-    bytes_of = {number: token for token, number in whole.id_of.items()}
+    bytes_of = {token_id: token for token, token_id in whole.id_of.items()}
     found = Supermerges(runs, bytes_of, start.next_id + len(log), n_merges, least, options.longest)
     counts = log[:, 3].tolist()
     n_first = 0
@@ -201,7 +205,7 @@ def learn_from_runs(
     check_rules(sources)
     parts = next(iter(sources.values())).parts
     if how.parts not in (None, parts):
-        raise ValueError(f"the runs were counted with parts={parts!r}: leave out the parts of superwords")
+        raise ValueError(f"the runs were counted with parts={parts!r}: omit the parts of superwords")
     start = fresh_start(next(iter(sources.values())).special_tokens, options)
     n_merges = start.n_new(vocab_size)
     all_words = {name: counts.words for name, counts in sources.items()}

@@ -1,14 +1,14 @@
 """``RunCounts``: words, and the runs of words that superwords are learned from, counted before any training.
 
-A run is a maximal row of at least two words that may be joined, such as those with a letter. Which of them
+A run is a maximal sequence of at least two words that may be joined, such as those with a letter. Which words
 are one token is known only when a vocabulary is learned, and depends on its size and on weights. So the runs
-here are those of all words. Training takes out of them what is one token each, and gets the runs of the text.
+here are those of all words. Training cuts them at words that are not one token each.
 
-That is why these counts add up: nothing in them depends on a vocabulary, and no run goes from one text into
-the next. One count serves trainings of any size and with any weights, as with :class:`bpe.WordCounts`. The
-other choice, runs of the tokens of a given vocabulary, would need another pass over the text for each of
-them, and files that must never meet those of another one. The price is size: most runs are distinct, so a
-file grows with the text.
+Therefore these counts can be added: nothing in them depends on a vocabulary, and no run goes from one text
+into the next. The same counts serve trainings of any size and with any weights, as with
+:class:`bpe.WordCounts`. The alternative, runs of the tokens of a given vocabulary, would require another pass
+over the text for each vocabulary, and files that must not be mixed. The price is size: most runs are
+distinct, so a file grows with the text.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ import numpy as np
 
 from bpe.corpus import Corpus, CorpusLike
 from bpe.corpus.reading import FilePart
-from bpe.counting.clusters import Plan, on_cluster, teller
+from bpe.counting.clusters import Plan, on_cluster, reporter
 from bpe.counting.pieces import must_hold_text
 from bpe.counting.word_counts import INT64_MAX, WordCounts
 from bpe.splitting.pattern import Pattern
 from bpe.superwords import runs_file
-from bpe.superwords.piece_ids import GAP, rows_of_ids
+from bpe.superwords.piece_ids import GAP, batches_of_ids
 from bpe.superwords.run_counts import (
     ID_BYTES,
     PARTS,
@@ -50,7 +50,7 @@ from structures import ByteCounter, kernel
 
 @kernel
 def number_words(words, data, offsets, ids):
-    """Write the id that each of some words has in a counter."""
+    """Write the ids of words in a counter; word i is ``data[offsets[i]:offsets[i + 1]]``."""
     for i in range(ids.size):
         ids[i] = words.id_of(data, offsets[i], offsets[i + 1])
 
@@ -62,32 +62,32 @@ def _ids_in(words: ByteCounter, data: np.ndarray, offsets: np.ndarray) -> np.nda
 
 
 class _Counter:
-    """Counts the words and the runs of a text, some of it at a time."""
+    """Counts the words and the runs of a text, one batch at a time."""
 
     def __init__(self, parts: str) -> None:
         self.words, self.runs = ByteCounter(), ByteCounter()
         self._may_join = joins(parts)
-        self._joins = np.zeros(0, bool)  # by the id of a word
-        self._open: list[np.ndarray] = []  # the rows since the last gap
+        self._joins = np.zeros(0, bool)  # whether a word may be joined, by its id
+        self._open: list[np.ndarray] = []  # the ids since the last gap
 
     def ids_of(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Count words; return their ids, and a gap for each that is not joined."""
-        self.words.update_many(data, offsets)
+        """Count words; return their ids, with a gap in place of each word that is not joined."""
+        self.words.add_many(data, offsets)
         ids = _ids_in(self.words, data, offsets)
         new = range(len(self._joins), len(self.words))
         self._joins = np.append(self._joins, [self._may_join(self.words.word(i)) for i in new]).astype(bool)
         ids[~self._joins[ids]] = GAP
         return ids
 
-    def add(self, row: np.ndarray) -> None:
-        """Count the runs of a row of ids; what is after its last gap goes on in the next one."""
-        gaps = np.flatnonzero(row == GAP)
+    def add(self, ids: np.ndarray) -> None:
+        """Count the runs in an array of ids; the run after its last gap continues in the next array."""
+        gaps = np.flatnonzero(ids == GAP)
         if not len(gaps):
-            self._open.append(row)
+            self._open.append(ids)
             return
         after = int(gaps[-1]) + 1
-        add_runs(np.concatenate([*self._open, row[:after]]), self.runs)
-        self._open = [row[after:]]
+        add_runs(np.concatenate([*self._open, ids[:after]]), self.runs)
+        self._open = [ids[after:]]
 
 
 class RunCounts:
@@ -105,7 +105,7 @@ class RunCounts:
     Raises
     ------
     TypeError
-        They are made without a text.
+        They are constructed directly.
 
     Examples
     --------
@@ -124,11 +124,11 @@ class RunCounts:
     _parts: str
 
     def __init__(self) -> None:
-        raise TypeError("RunCounts are counted from a text, by bpe.count_runs, or loaded from a file")
+        raise TypeError("RunCounts cannot be constructed: count a text with bpe.count_runs, or load a file")
 
     @classmethod
     def _of_parts(cls, words: WordCounts, runs: ByteCounter, parts: str) -> RunCounts:
-        """Return counts that own `words` and `runs`, which are right already."""
+        """Return counts that own `words` and `runs`, which must be valid."""
         self = cls.__new__(cls)
         self._words, self._runs, self._parts = words, runs, parts
         return self
@@ -153,7 +153,7 @@ class RunCounts:
         special_tokens : iterable of str
             Cut out; no run goes across one.
         parts : str
-            An expression; a word is in runs only if it is found there. By default, it must have a letter.
+            A regular expression; a word is in runs only if it has a match. By default, it must have a letter.
         progress : bool or callable
             A bar on stderr, nothing, or ``progress(bytes done, bytes in all or None)``.
 
@@ -184,22 +184,22 @@ class RunCounts:
     # ------------------------------------------------------------------------------------------- lookups
     @property
     def words(self) -> WordCounts:
-        """A copy of the counts of all words, those that are in no run, too."""
+        """A copy of the counts of all words, including those that are in no run."""
         return copy(self._words)
 
     @property
     def pattern(self) -> Pattern:
-        """How the words were split."""
+        """The pattern by which the words were split."""
         return self._words.pattern
 
     @property
     def special_tokens(self) -> tuple[str, ...]:
-        """What was cut out of the text before splitting."""
+        """The tokens that were cut out of the text before splitting."""
         return self._words.special_tokens
 
     @property
     def parts(self) -> str:
-        """What a word must have to be in a run."""
+        """The regular expression that must match in a word, so that it can be in a run."""
         return self._parts
 
     def __len__(self) -> int:
@@ -223,7 +223,7 @@ class RunCounts:
         return counter == self._runs
 
     def rows(self) -> Runs:
-        """Return the runs as flat arrays; the tokens are the places of their words in :attr:`words`.
+        """Return the runs as flat arrays; the tokens are the positions of their words in :attr:`words`.
 
         Returns
         -------
@@ -244,11 +244,11 @@ class RunCounts:
     # --------------------------------------------------------------------------------------------- changes
     @staticmethod
     def _add_runs(counter: ByteCounter, other: RunCounts, words: WordCounts) -> None:
-        """Add the runs of `other` to a counter of runs of `words`, which hold its words."""
+        """Add the runs of `other` to a counter; their words become ids in `words`, which hold all of them."""
         tokens, offsets, counts = other.rows()
         data, starts, _ = other._words.to_arrays()
         tokens = _ids_in(words._counter, data, starts)[tokens]
-        counter.update_many(tokens.view(np.uint8), offsets * ID_BYTES, counts)
+        counter.add_many(tokens.view(np.uint8), offsets * ID_BYTES, counts)
 
     def __iadd__(self, other: RunCounts) -> RunCounts:
         if not isinstance(other, RunCounts):
@@ -257,7 +257,7 @@ class RunCounts:
             raise ValueError(
                 f"counts with different parts cannot be added: {self._parts!r} and {other._parts!r}"
             )
-        words = self._words + other._words  # the words that were there keep their numbers
+        words = self._words + other._words  # the ids of the words that were there stay
         self._add_runs(self._runs, other, words)  # all or nothing
         self._words = words
         return self
@@ -279,10 +279,10 @@ class RunCounts:
         return RunCounts._of_parts, (self._words, self._runs, self._parts)
 
     def prune(self, min_count: int) -> RunCounts:
-        """Return the counts with runs cut where two words follow each other less than `min_count` times.
+        """Return the counts with runs cut between words that follow each other fewer than `min_count` times.
 
-        For a training whose merges all count at least so much, this changes nothing. But sums of pruned
-        counts are not exact: a pair loses up to `min_count` - 1 in each of them. So add first where you can.
+        For a training whose merges all count at least `min_count`, this changes nothing. But sums of pruned
+        counts are not exact: a pair loses up to `min_count` - 1 in each of them. So add first, then prune.
 
         Parameters
         ----------
@@ -319,7 +319,7 @@ class RunCounts:
         Parameters
         ----------
         path : path
-            Never half a file, and no old one lost after an error, as with :meth:`bpe.WordCounts.save`.
+            An old file is replaced only when the new one is complete, as with :meth:`bpe.WordCounts.save`.
 
         Complexity
         ----------
@@ -378,11 +378,11 @@ class RunCounts:
 def count_part(
     corpus: Corpus, pattern: Pattern, special_tokens: tuple[str, ...], parts: str, progress: Progress
 ) -> RunCounts:
-    """Return the counts of a corpus, as :meth:`RunCounts.from_corpus`, or of a part that may hold no text."""
+    """Do the work of :meth:`RunCounts.from_corpus`, also for a part of a corpus, which may hold no text."""
     counter = _Counter(parts)
     with progress_bar(progress, corpus.n_bytes, "B", "counting") as advance:
-        for row in rows_of_ids(corpus.documents(advance), pattern, special_tokens, counter.ids_of):
-            counter.add(row)
+        for ids in batches_of_ids(corpus.documents(advance), pattern, special_tokens, counter.ids_of):
+            counter.add(ids)
     counter.add(np.array([GAP], np.int32))
     words = WordCounts._of_counter(counter.words, pattern, special_tokens)
     return RunCounts._of_parts(words, counter.runs, parts)
@@ -408,7 +408,7 @@ def count_runs(
     pattern : str, iterable of str or Pattern
     special_tokens : iterable of str
     parts : str
-        An expression; a word is in runs only if it is found there. By default, it must have a letter.
+        A regular expression; a word is in runs only if it has a match. By default, it must have a letter.
     scheduler : dask.distributed.Client or str, optional
         A client, or the address of a scheduler. Without it, one thread of this process.
     progress : bool or callable
@@ -455,16 +455,18 @@ def _count_runs_of_part(
     parts: str,
 ) -> RunCounts:
     corpus = Corpus(files, **reading)  # type: ignore[arg-type]  # a part stands for its file
-    tell = teller(topic) if topic else False
+    report = reporter(topic) if topic else False
     with free_memory_kept():
-        return count_part(corpus, pattern, special_tokens, parts, tell)
+        return count_part(corpus, pattern, special_tokens, parts, report)
 
 
 def check_rules(sources: Mapping[str, RunCounts]) -> None:
     """Raise a TypeError if a source is not RunCounts, a ValueError if their parts differ."""
     for name, counts in sources.items():
         if not isinstance(counts, RunCounts):
-            raise TypeError(f"source {name!r} must be RunCounts, as others are, not {type(counts).__name__}")
+            raise TypeError(
+                f"source {name!r} must be RunCounts, like the others, not {type(counts).__name__}"
+            )
         first = next(iter(sources))
         if counts.parts != sources[first].parts:
             raise ValueError(
@@ -473,7 +475,7 @@ def check_rules(sources: Mapping[str, RunCounts]) -> None:
 
 
 def joined_rows(sources: Mapping[str, RunCounts], factors: Mapping[str, int], known: ByteCounter) -> Runs:
-    """Return the runs of sources, with other ids, and counts times a factor."""
+    """Return the runs of all sources as ids of `known` words, with counts times the factor of the source."""
     rows = []
     for name, counts in sources.items():
         if factors[name]:
@@ -485,4 +487,4 @@ def joined_rows(sources: Mapping[str, RunCounts], factors: Mapping[str, int], kn
     return Runs(tokens, np.concatenate([[0], np.cumsum(lengths)]), numbers)
 
 
-__test__ = {"RunCounts": RunCounts}  # doctest passes over classes of another module
+__test__ = {"RunCounts": RunCounts}  # doctest ignores classes of another module

@@ -1,13 +1,13 @@
-"""``PairSketch``: how often pairs of neighbours in a row of ids occur at most, without a table of the pairs.
+"""``PairSketch``: upper bounds of the counts of adjacent pairs of ids, without a table of the pairs.
 
 ::
 
     ids      7 12 9 -1 7 12            -1: a gap
     cells    0 | 2 | 0 | 0 | 1 | 0 ...     pair (7, 12) counts in the second cell, (12, 9) in the fifth
 
-A hash of the pair says in which cell it counts. Pairs that share a cell count together: so a cell never says
-too little. There are at least as many cells as ids, up to 256 MB of them. Where pairs are many more than
-cells, rare ones look less rare, and nothing else happens.
+A hash of the pair selects the cell in which it counts. Pairs that share a cell count together, so a cell is
+never too low. There are at least as many cells as ids, up to 256 MB of them. Where pairs are many more than
+cells, rare pairs look less rare; this costs time, but does not change the result.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from structures import kernel
 from structures.kernels import inner, multiply_fold
 
 _FEWEST_BITS, _MOST_BITS = 10, 26
-_FULL = 2**31 - 1  # a cell counts no further
+_FULL = 2**31 - 1  # where a cell stops
 _FACTOR = 0x1E3779B97F4A7C15
-_VALUES = 1 << 16
-_MOST_THREADS = 2  # for their memory
+_VALUES = 1 << 16  # that :func:`count_values` tells apart
+_MOST_THREADS = 2  # each takes memory for all cells
 
 
 @inner
@@ -37,14 +37,14 @@ def cell_of(sketch, left, right):
 
 
 @inner
-def most_of(sketch, left, right):
-    """Return how often a pair occurs at most."""
+def bound_of(sketch, left, right):
+    """Return an upper bound of the count of a pair."""
     return np.int64(sketch.cells[cell_of(sketch, left, right)])
 
 
 @kernel(quiet=True)
 def count_in_cells(ids, sketch):
-    """Count all pairs of neighbours."""
+    """Count all adjacent pairs."""
     cells = sketch.cells
     for i in range(1, ids.size):
         if ids[i - 1] != GAP and ids[i] != GAP:
@@ -54,27 +54,27 @@ def count_in_cells(ids, sketch):
 
 @kernel(quiet=True)
 def add_cells(cells, sums):
-    """Add cells to others."""
+    """Add cells to other cells."""
     for i in range(cells.size):
         sums[i] = np.int32(min(np.int64(sums[i]) + np.int64(cells[i]), np.int64(_FULL)))
 
 
 @kernel(quiet=True)
 def count_values(cells, n_of):
-    """Write how many cells have each value; the last number is for all greater values."""
+    """Add to ``n_of[value]`` how many cells have this value; the last item is for all greater values, too."""
     for i in range(cells.size):
         n_of[min(np.int64(cells[i]), n_of.size - 1)] += 1
 
 
 class PairSketch(NamedTuple):
-    """How often pairs occur at most, in cells."""
+    """Upper bounds of the counts of pairs, in cells."""
 
-    cells: np.ndarray
-    shift: int
+    cells: np.ndarray  # (2**n,) int32
+    shift: int  # 64 - n: what a hash is shifted by
 
     @classmethod
     def of(cls, ids: np.ndarray, threads: int | None = 1) -> PairSketch:
-        """Return the sketch of a row of ids with gaps in it; at most two threads count, each in its cells."""
+        """Return the sketch of an array of ids with gaps, counted by at most two threads."""
         n_bits = min(_MOST_BITS, max(_FEWEST_BITS, (2 * len(ids)).bit_length()))
         threads = min(n_threads(threads), _MOST_THREADS)
         edges = np.linspace(0, len(ids), threads + 1).astype(np.int64).tolist()
@@ -90,8 +90,8 @@ class PairSketch(NamedTuple):
         return first
 
     def count_at_rank(self, n: int) -> int:
-        """Return a count that about `n` pairs reach: the greatest that so many cells have, or 1."""
+        """Return a count that about `n` pairs reach: the greatest that `n` cells reach, but at least 1."""
         n_of = np.zeros(_VALUES, np.int64)
         count_values(self.cells, n_of)
-        reached = np.cumsum(n_of[::-1])[::-1]  # by value, how many cells have it or more
+        reached = np.cumsum(n_of[::-1])[::-1]  # how many cells have at least this value, by value
         return max(1, int(np.searchsorted(-reached, -n, side="right")) - 1)

@@ -1,4 +1,4 @@
-"""A corpus as one row of numbers, in its order, with gaps.
+"""A corpus as one array of ids in the order of the text, with gaps.
 
 ::
 
@@ -7,7 +7,7 @@
     wide        of the sea, of|    the way|          tokens: of 7, " the" 12, " se" 30, a 97, ...
     token ids   7 12 30 97 9 7 -1  12 40 -1          -1: the end of a piece
 
-Nothing goes across a special token, as it is cut out. The numbers are in one array, which grows in its place.
+No run crosses a special token, as it is cut out. The ids are in one array, which grows in place.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bpe.support.threads import in_background, map_in_threads
 from structures import ByteCounter, kernel
 
 IdsOf: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""Takes pieces, as data and offsets, and returns their ids; the gap for a piece without one."""
+"""Takes pieces, as data and offsets, and returns their ids, GAP for a piece without an id."""
 
 GAP = -1
 _BATCH_BYTES = 1 << 22
@@ -34,9 +34,9 @@ _BATCH_BYTES = 1 << 22
 
 @kernel(quiet=True)
 def squeeze(ids, offsets, is_end, out):
-    """Write ids, and a gap wherever ``is_end`` is true of an offset; of gaps in a row only one.
+    """Write ids, and a gap wherever ``is_end[offset]``, but never two gaps in succession.
 
-    Return how many there are. `out` has room for twice as many and one.
+    Return how many items were written. `out` has room for ``2 * ids.size + 1``.
     """
     n = 0
     if is_end[offsets[0]]:
@@ -54,7 +54,7 @@ def squeeze(ids, offsets, is_end, out):
 
 @kernel(quiet=True)
 def with_gaps(ids, ends, out):
-    """Write ids, and a gap after those of each piece; return how many there are."""
+    """Write ids, and a gap after those of each piece; return how many items were written."""
     n = i = 0
     for piece in range(ends.size):
         while i < ends[piece]:
@@ -67,11 +67,11 @@ def with_gaps(ids, ends, out):
 
 
 class CutBatch(NamedTuple):
-    """Pieces in a row."""
+    """Consecutive pieces."""
 
-    data: np.ndarray
-    offsets: np.ndarray
-    ends: np.ndarray
+    data: np.ndarray  # uint8
+    offsets: np.ndarray  # (n_pieces + 1,): piece i is data[offsets[i] : offsets[i + 1]]
+    ends: np.ndarray  # where documents and other segments end in data
 
 
 def cut_batches(
@@ -97,7 +97,7 @@ def _cut_by_scanner(
         )
         done = int(offsets[-1])
         ends = batch.ends[: len(batch.ends) - batch.is_open]
-        # Where a batch begins without what is before it, a document does: the one before may not say so.
+        # A batch without context begins with a document; the end of the one before it may be missing there.
         ends = ends if batch.start else np.append(np.int32(0), ends)
         yield CutBatch(data, scanner.refine(data, offsets), ends)
         batch = batcher.next(batch, done)
@@ -113,22 +113,24 @@ def _cut_by_regex(
             yield CutBatch(np.frombuffer(part, np.uint8), offsets, offsets[[0, -1]])
 
 
-def row_of(
-    batches: Iterable[CutBatch], numbers_of: Callable[[CutBatch], np.ndarray], threads: int | None
+def concatenated(
+    batches: Iterable[CutBatch], ids_of_batch: Callable[[CutBatch], np.ndarray], threads: int | None
 ) -> np.ndarray:
-    """Return the numbers of all batches behind each other, after a gap."""
-    row, n = np.full(1 << 10, GAP, np.int32), 1
-    for numbers in map_in_threads(numbers_of, batches, threads):
-        if n + len(numbers) > len(row):
-            row.resize(n + len(numbers) + n // 2, refcheck=False)  # moves no large array, but its pages
-        row[n : n + len(numbers)] = numbers
-        n += len(numbers)
-    row.resize(n, refcheck=False)
-    return row
+    """Return a gap, and then the ids of all batches one after the other."""
+    all_ids, n = np.full(1 << 10, GAP, np.int32), 1
+    for ids in map_in_threads(ids_of_batch, batches, threads):
+        if n + len(ids) > len(all_ids):
+            all_ids.resize(
+                n + len(ids) + n // 2, refcheck=False
+            )  # the system moves its pages, without a copy
+        all_ids[n : n + len(ids)] = ids
+        n += len(ids)
+    all_ids.resize(n, refcheck=False)
+    return all_ids
 
 
 def _squeezed(batch: CutBatch, ids_of: IdsOf) -> np.ndarray:
-    """Return the ids of the pieces of a batch, and gaps where documents end."""
+    """Return the ids of the pieces of a batch, with gaps where documents end."""
     offsets = batch.offsets.astype(np.int64)
     ids = ids_of(batch.data, offsets)
     is_end = np.zeros(len(batch.data) + 1, bool)
@@ -137,10 +139,10 @@ def _squeezed(batch: CutBatch, ids_of: IdsOf) -> np.ndarray:
     return out[: squeeze(ids, offsets, is_end, out)]
 
 
-def rows_of_ids(
+def batches_of_ids(
     documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: Collection[str], ids_of: IdsOf
 ) -> Iterator[np.ndarray]:
-    """Yield the ids of the pieces of documents, and gaps, some at a time."""
+    """Yield the ids of the pieces of documents, with gaps, one batch at a time."""
     return (_squeezed(batch, ids_of) for batch in cut_batches(documents, pattern, specials))
 
 
@@ -151,13 +153,13 @@ def piece_ids(
     known: ByteCounter,
     threads: int | None = None,
 ) -> np.ndarray:
-    """Return the ids of the pieces of documents."""
+    """Return the ids of the pieces of documents, with a gap at the start and at the end."""
 
-    def numbers_of(batch: CutBatch) -> np.ndarray:
+    def ids_of_batch(batch: CutBatch) -> np.ndarray:
         return _squeezed(batch, lambda data, offsets: known.get_many(data, offsets, GAP))
 
-    row = row_of(cut_batches(documents, pattern, specials), numbers_of, threads)
-    return row if row[-1] == GAP else np.append(row, np.int32(GAP))
+    ids = concatenated(cut_batches(documents, pattern, specials), ids_of_batch, threads)
+    return ids if ids[-1] == GAP else np.append(ids, np.int32(GAP))
 
 
 def token_ids(
@@ -169,9 +171,9 @@ def token_ids(
 ) -> np.ndarray:
     """Return the ids of the tokens of documents, with a gap after each piece."""
 
-    def numbers_of(batch: CutBatch) -> np.ndarray:
+    def ids_of_batch(batch: CutBatch) -> np.ndarray:
         ids, ends = encode(batch.data, batch.offsets)
         out = np.empty(len(ids) + len(ends), np.int32)
         return out[: with_gaps(ids, ends, out)]
 
-    return row_of(cut_batches(documents, pattern, specials), numbers_of, threads)
+    return concatenated(cut_batches(documents, pattern, specials), ids_of_batch, threads)

@@ -1,12 +1,12 @@
 """Runs of tokens, counted like words: the sequences that superwords are learned from.
 
-A pair of tokens that is rare is never joined: whatever is merged across it counts no more. So runs are cut
-there, without any change to what is learned; what is left is much shorter than the text. How often a pair
-occurs *at most* is enough for that (:mod:`bpe.superwords.pair_sketch`), where each run counts once:
-:func:`runs_in`. Where each has a count of its own, pairs are counted in a table: :func:`runs_of_rows`.
+Tokens are never joined across a rare pair, as such a merge would count no more than the pair. So runs are cut
+at rare pairs, which does not change the result; the runs are much shorter than the text. For the ids of a
+text, an upper bound of the counts is enough (:mod:`bpe.superwords.pair_sketch`): :func:`runs_in`. For runs
+that have counts of their own, pairs are counted in a table: :func:`runs_of_rows`.
 
-Runs of pieces end at a piece that is not joined to others, whatever the vocabulary will be. There a text can
-be cut in parts that are counted by themselves.
+Whatever the vocabulary will be, runs of pieces end at a piece that is not joined to others. There a text can
+be cut into parts that are counted separately.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.regex_engine import compiled
 from bpe.splitting.special_search import SpecialSearch
-from bpe.superwords.pair_sketch import PairSketch, most_of
+from bpe.superwords.pair_sketch import PairSketch, bound_of
 from bpe.superwords.piece_ids import GAP
 from bpe.support.threads import in_background, map_in_threads
 from bpe.training.state import Runs
@@ -28,9 +28,15 @@ from structures import ByteCounter, IntMap, kernel, pack_pair
 PARTS = r"\p{L}"
 """What a piece must have to be joined to others: by default, a letter."""
 
+ID_BYTES = 4
+"""The bytes of an id in a counter of runs, whose words are int32 arrays."""
+
+PART = 1 << 23
+"""How many ids a thread cuts at a time, and from there up to a gap."""
+
 
 def joins(parts: str) -> Callable[[bytes], bool]:
-    """Return what says whether a piece may be joined to others."""
+    """Return a function that returns whether a piece may be joined to others."""
     try:
         search = compiled(parts).search
     except ValueError as error:
@@ -41,12 +47,12 @@ def joins(parts: str) -> Callable[[bytes], bool]:
 def cut_between_runs(
     data: bytes, pattern: Pattern, search: SpecialSearch, may_join: Callable[[bytes], bool]
 ) -> int:
-    """Return a place where a document can be cut in two, and no run, piece or special token crosses."""
-    # So far from the ends that every special token across a place is seen.
+    """Return a position to cut a document that no run, piece or special token crosses; 0 if none is found."""
+    # So far from the ends that every special token across a position is seen.
     places = pattern.cuts(data)
     places = places[(places > search.reach) & (places < len(data) - search.reach)]
     places = places[~np.asarray(search.crossed(data), bool)[places]]
-    # Between two such places, pieces are those of the bytes by themselves, unless a special token is there.
+    # Between two such positions, pieces are those of these bytes alone, unless they hold a special token.
     for start, stop in reversed([*pairwise(places.tolist())]):
         part = data[start:stop]
         if next(iter(search.find_all(part)), None) is None:
@@ -58,16 +64,9 @@ def cut_between_runs(
     return 0
 
 
-ID_BYTES = 4
-"""Of an id in a counter of runs."""
-
-PART = 1 << 23
-"""How many ids a thread cuts at a time, and then up to a gap."""
-
-
 @kernel
 def count_pairs_of(ids, weights, offsets, pairs):
-    """Add the count of every pair of ids that follow each other to a map; return a status."""
+    """Add the counts of all adjacent pairs of ids, except gaps, to a map; return a status."""
     status = 0
     for run in range(weights.size):
         for i in range(offsets[run], offsets[run + 1] - 1):
@@ -78,9 +77,9 @@ def count_pairs_of(ids, weights, offsets, pairs):
 
 @kernel
 def cut_at_rare_pairs(ids, weights, offsets, pairs, least, runs):
-    """Count the rows of at least two ids without a gap and a rare pair; return a status.
+    """Cut runs at gaps and at pairs that count less than `least`; count the parts of at least two ids.
 
-    The arguments of :func:`count_pairs_of`, what a pair counts that is not rare, and a ByteCounter.
+    The first arguments are those of :func:`count_pairs_of`; `runs` is a ByteCounter. Return a status.
     """
     status = 0
     data = ids.view(np.uint8)
@@ -98,7 +97,7 @@ def cut_at_rare_pairs(ids, weights, offsets, pairs, least, runs):
 
 @kernel(quiet=True)
 def end_of_part(ids, end):
-    """Return the first place from `end` on that is after a gap, or the end of all."""
+    """Return the first position from `end` on that follows a gap, or the size."""
     while end < ids.size and ids[end - 1] != GAP:
         end += 1
     return end
@@ -106,11 +105,14 @@ def end_of_part(ids, end):
 
 @kernel(quiet=True)
 def gather_runs(ids, sketch, least, offsets):
-    """Move the runs of at least two ids without a rare pair to the start of `ids`; return their number."""
+    """Move the runs of at least two ids without a rare pair to the start of `ids`; return their number.
+
+    Write where they begin and end, in bytes, to `offsets`.
+    """
     n = n_tokens = begin = 0
     offsets[0] = 0
     for i in range(1, ids.size):
-        if ids[i - 1] != GAP and ids[i] != GAP and most_of(sketch, ids[i - 1], ids[i]) >= least:
+        if ids[i - 1] != GAP and ids[i] != GAP and bound_of(sketch, ids[i - 1], ids[i]) >= least:
             continue
         if i - begin >= 2:
             for k in range(begin, i):
@@ -123,7 +125,7 @@ def gather_runs(ids, sketch, least, offsets):
 
 
 def _parts(ids: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield a row of ids in parts, each up to a gap."""
+    """Yield an array of ids in parts, each up to a gap."""
     end = 0
     while end < len(ids):
         start, end = end, end_of_part(ids, min(end + PART, len(ids)))
@@ -137,7 +139,7 @@ def unpacked_runs(counter: ByteCounter) -> Runs:
 
 
 def runs_in(ids: np.ndarray, sketch: PairSketch, least: int, threads: int | None = 1) -> Runs:
-    """Return the runs in a row of ids, cut at pairs that are rare, and at no pair that is not."""
+    """Return the runs in an array of ids, which is overwritten, cut at pairs that count less than `least`."""
 
     def cut(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         offsets = np.empty(len(part) // 2 + 1, np.int64)
@@ -146,14 +148,14 @@ def runs_in(ids: np.ndarray, sketch: PairSketch, least: int, threads: int | None
     def count() -> ByteCounter:
         counter = ByteCounter()
         for part, offsets in map_in_threads(cut, _parts(ids), threads):
-            counter.update_many(part.view(np.uint8), offsets)
+            counter.add_many(part.view(np.uint8), offsets)
         return counter
 
     return unpacked_runs(in_background(count))
 
 
 def runs_of_rows(rows: Runs, least: int) -> Runs:
-    """Return the runs in rows of ids with gaps, each with its count, cut at pairs that are rare."""
+    """Return runs that are cut at gaps and at pairs that count less than `least`."""
 
     def count() -> ByteCounter:
         pairs, counter = IntMap(), ByteCounter()
@@ -168,7 +170,7 @@ def runs_of_rows(rows: Runs, least: int) -> Runs:
 
 
 def add_runs(ids: np.ndarray, counter: ByteCounter) -> None:
-    """Count the runs in a row of ids, none of which is cut."""
+    """Count the runs in an array of ids, cut at gaps only."""
     ids, offsets, counts = Runs.of_row(ids)
     if in_background(cut_at_rare_pairs, ids, counts, offsets, IntMap(), 1, counter) < 0:
         raise MemoryError("no memory for the runs of pieces")

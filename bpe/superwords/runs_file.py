@@ -9,7 +9,7 @@ r"""The file of counts of runs: a JSON header, the words, then the runs (:mod:`b
     ...        the arrays of word counts (:mod:`bpe.counting.counts_file`)
     n * each   counts of the runs, in the order of first appearance
     n * each   how many words each run has
-    m * each   the words of the runs, one run after the other: their numbers in the list of words
+    m * each   the words of the runs, one run after the other, as positions in the list of words
     4          checksum
 """
 
@@ -32,7 +32,7 @@ _WIDTHS = ("run_count_bytes", "run_length_bytes", "number_bytes")
 
 
 class Counted(NamedTuple):
-    """Words and runs of a text, with the rules by which they were counted."""
+    """The words and runs of a text, and how they were counted."""
 
     words: ByteCounter
     runs: ByteCounter
@@ -43,7 +43,7 @@ class Counted(NamedTuple):
 
 @kernel
 def first_used_up(tokens, offsets, counts, left):
-    """Take the count of each run from what is left of the counts of its words; return the first below 0."""
+    """Subtract the counts of runs from those `left` of their words; return the first word below 0, or -1."""
     for run in range(counts.size):
         for i in range(offsets[run], offsets[run + 1]):
             left[tokens[i]] -= counts[run]
@@ -53,7 +53,7 @@ def first_used_up(tokens, offsets, counts, left):
 
 
 def dump(counted: Counted) -> bytes:
-    """Return counts of runs as the content of a file, in O(size)."""
+    """Return counts of runs as the content of a file."""
     header, arrays = parts_of_words(*counted.words.to_arrays(), counted.pattern, counted.special_tokens)
     tokens, offsets, counts = unpacked_runs(counted.runs)
     numbers = counts, np.diff(offsets), tokens
@@ -65,7 +65,7 @@ def dump(counted: Counted) -> bytes:
 def read(file: BinaryIO) -> Counted:
     """Read what :func:`dump` returned, as :func:`bpe.counting.counts_file.read` does.
 
-    Runs that do not fit the words are a ValueError, too.
+    Runs that do not match the words are a ValueError, too.
     """
     content = unpack(file, _KIND, _fault_of, _size_of)
     words, pattern, special_tokens = words_in(content)
@@ -79,9 +79,9 @@ def read(file: BinaryIO) -> Counted:
     wrong = np.flatnonzero(numbers >= len(words))
     if wrong.size:
         place = at + int(wrong[0]) * header["number_bytes"]
-        raise ValueError(f"the number at byte {place} is that of no word: there are {len(words)}")
+        raise ValueError(f"the number at byte {place} is not that of a word: there are {len(words)} words")
     tokens = numbers.astype(np.int32)
-    if n_runs and int(lengths.max()) > n_numbers:  # before the sum, which may not fit
+    if n_runs and int(lengths.max()) > n_numbers:  # checked before the sum, which may overflow
         raise ValueError(f"the run lengths do not add up to the {n_numbers} numbers from byte {at} on")
     runs = counter_of(tokens.view(np.uint8), lengths * ID_BYTES, counts, "run", at)
     _check_uses(words, unpacked_runs(runs))
@@ -98,7 +98,7 @@ def _fault_of(header: dict[str, Any]) -> str:
     fault = fault_of_words(header) or fault_of_sizes(header, ("n_runs", "n_numbers"), _WIDTHS)
     if fault:
         return fault
-    return "" if isinstance(header.get("parts"), str) else '"parts" is no expression'
+    return "" if isinstance(header.get("parts"), str) else '"parts" is not an expression'
 
 
 def _size_of(header: dict[str, Any]) -> int:

@@ -1,16 +1,16 @@
-r"""SuperBPE: after the first merges, training goes on with longer pieces, so that tokens may join words.
+r"""SuperBPE: after the first merges, training continues in longer pieces, so that tokens may join words.
 
 ::
 
-    pieces              of| course|,| of| course       the first merges join what is in these
-    of the wide pattern of course, of course           all further ones what is in these
+    pieces              of| course|,| of| course       the first merges are learned in these
+    of the wide pattern of course, of course           all other merges in these
 
 The wide pattern cuts a text at numbers, runs of punctuation and white space before white space. Its pieces
 are cut into the tokens of the first merges by plain encoding. So the tokenizer is an ordinary one with the
-wide pattern: every format can hold it. Most wide pieces are distinct, but what lies between rare pairs of
-tokens is not: that is counted, and learned from.
+wide pattern: every format can hold it. Most wide pieces are distinct, but most of the runs between their rare
+pairs of tokens are not: these are counted and learned from.
 
-Liu and others, "SuperBPE: Space Travel for Language Models" (2025). The slow twin is
+Liu and others, "SuperBPE: Space Travel for Language Models" (2025). The reference implementation is
 :mod:`bpe.reference.superwords`.
 """
 
@@ -40,7 +40,7 @@ from bpe.vocabulary.vocabulary import Vocabulary
 WIDE_PATTERN = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The pattern that the authors of SuperBPE have published."""
 
-PAIRS_FOR_A_MERGE = 3  # pairs that runs are not cut at, for each merge that is wanted
+PAIRS_FOR_A_MERGE = 3  # pairs at which runs are not cut, for each wanted merge
 LESS = 4  # the least count is divided by it when the text is read again
 
 
@@ -56,8 +56,8 @@ class SuperBPE:
     first_merges : int
         How many merges are learned inside words; a ValueError if the text gives fewer.
     pattern : str, iterable of str or Pattern, optional
-        By default the one that the authors of SuperBPE have published. What lies between its matches is a
-        piece, too.
+        By default the one that the authors of SuperBPE have published. The text between its matches is
+        also a piece.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class SuperBPE:
 
 
 def check_first_merges(how: SuperBPE, n_merges: int) -> None:
-    """Raise a ValueError if there are to be more merges in words than there are merges."""
+    """Raise a ValueError if `first_merges` is not from 0 to the number of all merges."""
     if not 0 <= how.first_merges <= n_merges:
         raise ValueError(
             f"first_merges must be from 0 to {n_merges}, the merges of the vocabulary, not {how.first_merges}"
@@ -86,12 +86,12 @@ def check_first_merges(how: SuperBPE, n_merges: int) -> None:
 
 
 class WideTraining(Training):
-    """Goes on where a training has ended, in what lies between rare pairs of tokens in wide pieces.
+    """Continues a training in the runs between rare pairs of tokens in wide pieces.
 
-    Whatever is merged across a pair of tokens counts no more than this pair. So wide pieces are cut at pairs
-    that are too rare to be among the wanted merges, as far as one can guess. No such pair is merged: the
-    merges are those of the whole pieces. When all others are used up, the text is read again, encoded by
-    the merges learned so far, and cut at fewer pairs.
+    A merge across a pair of tokens counts no more than this pair. So wide pieces are cut at pairs that are
+    probably too rare to be among the wanted merges. No such pair is merged: the merges are those of the whole
+    pieces. When all other pairs are used up, the text is read again, encoded with the merges learned so far,
+    and cut at fewer pairs.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class WideTraining(Training):
         self._floor = self.learner.min_count
         self._longest = int(self.learner.numbers[MAX_LENGTH])
         self.least = INT64_MAX
-        del first.learner  # its memory is needed
+        del first.learner  # to free its memory
         self._read_again(n_merges)
 
     def _fetch(self, wanted: int) -> bool:
@@ -126,7 +126,7 @@ class WideTraining(Training):
         del ids, sketch
         next_id = self.start.next_id
         tokens = vocabulary.bytes_of.items()
-        bytes_of = {number: token for number, token in tokens if number < next_id + len(log)}
+        bytes_of = {token_id: token for token_id, token in tokens if token_id < next_id + len(log)}
         self.learner = in_background(Learner.in_runs, runs, bytes_of, next_id, log, *rules)
         self.n_positions = len(runs.tokens)
         self.learner.min_count = self.least
@@ -144,7 +144,7 @@ def superbpe_training(
     threads: int | None = 1,
     progress: Progress = False,
 ) -> WideTraining:
-    """Return a training that has done the first merges, and goes on with wide pieces."""
+    """Return a training that has learned the first merges and continues in wide pieces."""
     wide = cast("Pattern", how.pattern)
 
     def read(vocabulary: Vocabulary) -> np.ndarray:

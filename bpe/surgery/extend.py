@@ -1,11 +1,10 @@
 """More tokens for a tokenizer, learned from other text; every id stays.
 
-Training resumes from the merges of the tokenizer, as in :meth:`bpe.Trainer.resume`. Three things are done
-here around it:
+Training resumes from the merges of the tokenizer, as in :meth:`bpe.Trainer.resume`. In addition:
 
 * Tokens that are taken whole are left out of the words: a piece that is one of them has no pairs.
-* Steps that a file holds, such as NFC, are applied to the text first, and kept.
-* Tokens that no text is encoded to keep their ids.
+* The pipeline of the tokenizer, such as NFC, is applied to the text first, and kept.
+* Tokens to which no text is encoded keep their ids.
 """
 
 from __future__ import annotations
@@ -34,35 +33,35 @@ if TYPE_CHECKING:
 def extended(
     engine: Engine, corpus: CorpusLike | WordCounts, n: int, options: Options, **counting: Any
 ) -> tuple[Vocabulary, np.ndarray]:
-    """Learn more tokens from a corpus."""
-    words, pattern, n = engine.vocabulary, engine.pattern, index(n)
+    """Learn `n` more tokens from a corpus; return the new vocabulary, and the new id by old id."""
+    vocabulary, pattern, n = engine.vocabulary, engine.pattern, index(n)
     if n < 0:
         raise ValueError(f"n must be at least 0, not {n}")
-    refuse_supermerges(words, "extend")
-    new_id_of = id_map(words)
+    refuse_supermerges(vocabulary, "extend")
+    new_id_of = id_map(vocabulary)
     progress = counting.get("progress", False)
     counts = corpus if isinstance(corpus, WordCounts) else _counted(engine, corpus, counting)
-    whole = {words.bytes_of[number] for number in words.whole_ids}
+    whole = {vocabulary.bytes_of[token_id] for token_id in vocabulary.atomic_ids}
     if whole:
         counts = counts.filter(lambda word, count: word not in whole)
-    plain = words.replace(extras="", whole_ids=(), added_tokens=())
+    plain = vocabulary.replace(extras="", atomic_ids=(), added_tokens=())
     training = Training(counts, start_from(plain, pattern, counts, keep_ids=True), options)
-    training.run(len(words.pairs) + n, progress)
-    n_learned = training.n_done - len(words.pairs)
+    training.run(len(vocabulary.pairs) + n, progress)
+    n_learned = training.n_done - len(vocabulary.pairs)
     if n_learned < n:
         raise ValueError(f"the text gives {n_learned} more tokens, not {n}: ask for fewer, or give more text")
     more = training.vocabulary()
     more = more.replace(
-        added_tokens=words.added_tokens,
-        idle_tokens=words.idle_tokens,
-        whole_ids=words.whole_ids,
-        extras=words.extras,
+        added_tokens=vocabulary.added_tokens,
+        idle_tokens=vocabulary.idle_tokens,
+        atomic_ids=vocabulary.atomic_ids,
+        extras=vocabulary.extras,
     )
     return more, new_id_of
 
 
 def _counted(engine: Engine, corpus: CorpusLike, counting: dict[str, Any]) -> WordCounts:
-    """Count the pieces of a corpus after the steps of the tokenizer."""
+    """Count the pieces of a corpus after the pipeline of the tokenizer."""
     specials = [*engine.vocabulary.cut_tokens]
     if engine.options != BYTES:
         raise ValueError(
@@ -72,8 +71,10 @@ def _counted(engine: Engine, corpus: CorpusLike, counting: dict[str, Any]) -> Wo
     texts: Any = engine.normalized(corpus)
     if engine.splits_by_pattern:
         return WordCounts.from_corpus(texts, engine.pattern, specials, **counting)
-    words = Counter(texts)
-    held = WordCounts.from_corpus(words, Pattern.of("none"), specials)  # without what holds a special token
+    counts = Counter(texts)
+    parts = WordCounts.from_corpus(counts, Pattern.of("none"), specials)  # words are cut at special tokens
     return WordCounts(
-        {word: words[word] for word in held if word in words}, pattern=engine.pattern, special_tokens=specials
+        {word: counts[word] for word in parts if word in counts},
+        pattern=engine.pattern,
+        special_tokens=specials,
     )

@@ -15,7 +15,7 @@ from bpe.support.threads import Uninterrupted, in_background
 from bpe.training import selection as rules
 from bpe.training.merging import discard, lower_min_count, narrow, replay
 from bpe.training.options import LONGEST, Options, Selection, Ties
-from bpe.training.selection import ALL, NONE, make_front
+from bpe.training.selection import ALL, NONE, make_tie_heap
 from bpe.training.start import Start
 from bpe.training.state import (
     DONE,
@@ -39,17 +39,17 @@ from bpe.training.state import (
 from bpe.vocabulary.vocabulary import ALPHABETS, Vocabulary
 from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList, unpack_pair
 
-# The pairs that a run begins with: those that count at least one part in PARTS of what all pairs of bytes
-# count, for each merge wanted. When they are used up, the least count is divided by DIVISOR.
+# A run of n merges begins with the pairs whose count is at least 1 / (PARTS * n) of that of all pairs of
+# bytes together. When they are used up, the least count is divided by DIVISOR.
 PARTS, DIVISOR = 256, 16
 _QUEUES: dict[str, Any] = {"heap": MaxHeap, "buckets": CountBuckets}
 
-_FEW_WORDS, _FEW_BYTES = 1 << 16, 1 << 20  # to begin with so few takes some milliseconds
-PATIENCE = 0.05  # seconds between two looks at the progress bar and at Ctrl-C
+_FEW_WORDS, _FEW_BYTES = 1 << 16, 1 << 20  # with fewer, to begin takes some milliseconds
+PATIENCE = 0.05  # seconds between two updates of the progress bar, and checks for Ctrl-C
 
 
 class Learner:
-    """Learns merges from counted pieces, as numbers."""
+    """Learns merges, as ids, from counted pieces: owns the containers and arrays of :class:`State`."""
 
     def __init__(self, counts: WordCounts, start: Start, ties: Ties, selection: Selection) -> None:
         self._choose(ties, selection)
@@ -65,15 +65,15 @@ class Learner:
         is_plain = start.byte_ids == [*range(256)]
         tokens = TokenList(data if is_plain else byte_ids.astype(np.int32)[data], offsets)
 
-        # What tokens are compared by: the pieces, and after them all bytes.
+        # Tokens are compared by their bytes in this text: the pieces, and after them all byte values.
         is_by_bytes = ties in ("lexicographic", "gpt2")
         text = np.concatenate((data if is_by_bytes else data[:0], np.arange(256, dtype=np.uint8)))
         of_token = np.zeros((TOKEN_ROWS, start.next_id), np.int64)
-        letters = np.array([value for value in range(256) if value not in start.left_out])
-        of_token[START, byte_ids[letters]] = text.size - 256 + letters
-        of_token[LENGTH, byte_ids[letters]] = 1
+        alphabet = np.array([value for value in range(256) if value not in start.left_out])
+        of_token[START, byte_ids[alphabet]] = text.size - 256 + alphabet
+        of_token[LENGTH, byte_ids[alphabet]] = 1
         self._n_known, self._next_id = len(start.merges), start.next_id
-        self._hold(tokens, offsets, weight_of, text, of_token, False)
+        self._make_state(tokens, offsets, weight_of, text, of_token, False)
         self.make_room(max(1, self._n_known))
         if self._n_known:
             self.log[: self._n_known, :2] = start.merges
@@ -90,7 +90,7 @@ class Learner:
         ties: Ties,
         selection: Selection,
     ) -> Learner:
-        """Return a learner that goes on in runs of tokens: pieces in which some merges are done already."""
+        """Return a learner that continues in runs of tokens: the merges of `log` are already done in them."""
         self = cls.__new__(cls)
         self._choose(ties, selection)
         tokens, offsets, weight_of = self._in_order(*runs)
@@ -98,26 +98,26 @@ class Learner:
         self._greatest, self._total = 0, 0.0
         self._n_known, self._next_id = 0, next_id
         text, of_token = spelled(bytes_of, next_id + len(log))
-        self._hold(TokenList(tokens, offsets), offsets, weight_of, text, of_token, True)
+        self._make_state(TokenList(tokens, offsets), offsets, weight_of, text, of_token, True)
         self.log, self.numbers[DONE] = log, len(log)
         self.make_room(max(1, len(log)))
         return self
 
     def _choose(self, ties: Ties, selection: Selection) -> None:
-        """Take the rules, and make an empty queue."""
+        """Set the rules, and make an empty queue."""
         self._ties, self._selection = ties, selection
         self.queue = _QUEUES[selection]()
 
     def _in_order(
         self, data: np.ndarray, offsets: np.ndarray, weight_of: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return pieces in the order of their counts, unless the rule asks for their own."""
+        """Return the pieces in descending order of their counts; with ties="first", in the given order."""
         if self._ties == "first":
             return data, offsets, weight_of
         order = np.argsort(-weight_of, kind="stable")
         return *in_order(data, offsets, order), weight_of[order]
 
-    def _hold(
+    def _make_state(
         self,
         tokens: TokenList,
         offsets: np.ndarray,
@@ -126,15 +126,15 @@ class Learner:
         of_token: np.ndarray,
         spells: bool,
     ) -> None:
-        """Make the state of the tokens; the queue is full already."""
+        """Make the state of the tokens; the queue has been filled before."""
         if self._ties == "gpt2":
-            text = np.argsort(ALPHABETS["gpt2"]).astype(np.uint8)[text]  # bytes as places in the alphabet
+            text = np.argsort(ALPHABETS["gpt2"]).astype(np.uint8)[text]  # bytes as positions in the alphabet
         self.weights, self.tokens, self.of_token = runs_of(offsets, weight_of), tokens, of_token
         self.index = PairIndex.build(tokens)
-        self._n_stale = self.front = None
+        self._n_stale = self.tie_heap = None
         if self._ties != "smallest":
             self._n_stale = IntMap()
-            self.front = make_front(self._ties == "first", 1, self._n_stale, text, spells)
+            self.tie_heap = make_tie_heap(self._ties == "first", 1, self._n_stale, text, spells)
         self.log = np.empty((0, 4), np.int64)
         with np.errstate(over="ignore"):
             n_tokens = np.diff(offsets) @ weight_of
@@ -150,7 +150,7 @@ class Learner:
         return int(self.numbers[DONE])
 
     def make_room(self, wanted: int) -> None:
-        """Let every array that is indexed by token or merge reach `wanted` merges."""
+        """Enlarge every array that is indexed by token or merge to have room for `wanted` merges."""
         self.settle()
         if wanted <= self._room:
             return
@@ -161,20 +161,20 @@ class Learner:
         log[self._n_known :, 2] = np.arange(self._next_id, self._next_id + room - self._n_known)
         of_token = np.zeros((TOKEN_ROWS, n_tokens), np.int64)
         of_token[:, : self.of_token.shape[1]] = self.of_token
-        self._room = 0  # if an interrupt comes before the end, all of this is done again
+        self._room = 0  # after an interrupt before the end, all of this is repeated
         set_room(self.state, of_token, log)
         self.log, self.of_token = log, of_token  # in this order: the log says how much room there is at least
         self._room = room
 
     def run(self, wanted: int, allowed: int) -> int:
-        """Learn until `wanted` merges are done; return a pair to ask about, as the kernels do."""
-        if self.front is None:
+        """Learn until `wanted` merges are done; return NONE, or the next pair if it is not `allowed` yet."""
+        if self.tie_heap is None:
             return rules.run_smallest(self.state, wanted, allowed)
-        return rules.run_with_front(self.state, self.front, wanted, allowed)
+        return rules.run_with_tie_heap(self.state, self.tie_heap, wanted, allowed)
 
     # ----------------------------------------------------------------------------------------- live pairs
     def narrow(self, min_count: int, max_length: int) -> None:
-        """Set limits, and take the pairs outside them out of queue and index."""
+        """Set the limits, and remove the pairs outside of them from queue and index."""
         if [min_count, max_length] == self.numbers[[MIN_COUNT, MAX_LENGTH]].tolist():
             return
         pairs, counts = self.queue.to_arrays()
@@ -182,14 +182,14 @@ class Learner:
         outside = (counts < min_count) | (lengths > max_length)
         narrow(self.state, pairs[outside], min_count, max_length)
 
-    def put_off(self, n_merges: int) -> None:
-        """Leave out the pairs that are hardly among the first `n_merges`, until others are used up."""
+    def leave_out_rare(self, n_merges: int) -> None:
+        """Leave out the pairs that are too rare for the first `n_merges`, until all others are used up."""
         min_count = min(self._greatest, int(self._total / (PARTS * max(n_merges, 1))))
         if min_count > self.min_count:
             self.narrow(min_count, int(self.numbers[MAX_LENGTH]))
 
     def fetch(self, refused: Collection[int]) -> bool:
-        """Let in more pairs, except the `refused`; return whether any were left out."""
+        """Include rarer pairs, except the `refused`; return whether any were left out."""
         min_count = int(self.numbers[MIN_COUNT])
         if min_count == self.min_count:
             return False
@@ -198,22 +198,22 @@ class Learner:
         min_count = max(self.min_count, min_count // DIVISOR)
         pairs = np.array(sorted(refused), np.int64)
         self._fetching = Uninterrupted(lower_min_count, self.state, pairs, min_count)
-        in_background(self._fetching)  # of many pieces, it takes long
+        in_background(self._fetching)  # many pieces take long
         self._fetching = None
         return True
 
     def settle(self) -> None:
-        """Wait until the containers are whole: after an interrupt, a thread may still work on them."""
+        """Wait until the containers are consistent: after an interrupt, a thread may still work on them."""
         if self._fetching is not None:
             self._fetching.finish()
             self._fetching = None
 
     def discard(self, pairs: Sequence[int]) -> None:
-        """Take pairs, packed, out of queue and index."""
+        """Remove packed pairs from queue and index."""
         discard(self.state, np.array(pairs, np.int64))
 
     def check(self, refused: Collection[int]) -> None:
-        """Compare counts, postings and links with what a recount from scratch gives."""
+        """Compare counts, postings and links with a recount from scratch."""
         self.settle()
         for container in (self.tokens, self.index, self.queue):
             container._check()
@@ -237,8 +237,8 @@ class Learner:
             and pair not in refused
         }
         assert dict(self.queue.items()) == live, "1: counts"
-        held = {left << 32 | right for left, right in self.index.pairs().tolist()}
-        assert held == set(live), "2: pairs that have postings"
+        indexed = {left << 32 | right for left, right in self.index.pairs().tolist()}
+        assert indexed == set(live), "2: pairs that have postings"
         for pair in live:
             found = self.index.postings(pair >> 32, pair & 0xFFFFFFFF).tolist()
             assert found == postings[pair], f"2, 3: {pair}"
@@ -248,7 +248,7 @@ class Learner:
 
 # ------------------------------------------------------------------------------------------------ training
 class Training:
-    """Learns merges from counted words, and refuses some; :class:`bpe.Trainer` hands it to users."""
+    """Learns merges from counted words, except those that `keep` refuses; :class:`bpe.Trainer` wraps it."""
 
     def __init__(self, counts: WordCounts, start: Start, options: Options, unit: int = 1) -> None:
         if not len(counts):
@@ -258,8 +258,8 @@ class Training:
         self._allowed = NONE if options.keep is not None or self._known else ALL
         self._refused: set[int] = set()  # packed pairs
         self._is_broken = self._has_run = False
-        # Bytes that are left out are in it, too, until a new token takes their id.
-        self._bytes_of = {number: bytes([value]) for value, number in enumerate(start.byte_ids)}
+        # Bytes that are left out are in it, too, until their id becomes that of a new token.
+        self._bytes_of = {token_id: bytes([value]) for value, token_id in enumerate(start.byte_ids)}
         self._n_named = 0  # merges whose token is in bytes_of
         is_quick = len(counts) < _FEW_WORDS and counts.n_bytes < _FEW_BYTES
         begin = Learner if is_quick else partial(in_background, Learner)
@@ -274,25 +274,25 @@ class Training:
 
     @property
     def log(self) -> np.ndarray:
-        """The merges, as :attr:`bpe.Trainer.log` has them."""
+        """The merges, as in :attr:`bpe.Trainer.log`."""
         return self.learner.log[: self.n_done].copy()
 
     def vocabulary(self) -> Vocabulary:
-        """Return the vocabulary of what is learned so far."""
+        """Return the vocabulary learned so far."""
         return self.start.vocabulary(self.log)
 
     def run(self, wanted: int, progress: Progress = False) -> None:
         """Learn until `wanted` merges are done, or no pair is left."""
         if not self._has_run:
-            self.learner.put_off(wanted)
+            self.learner.leave_out_rare(wanted)
             self._has_run = True
         in_batches(self, self.learn, wanted, progress)
 
     def learn(self, wanted: int) -> None:
-        """Learn until `wanted` merges are done, or no pair is left, without a look at anything else."""
+        """Learn until `wanted` merges are done, or no pair is left, without a progress bar."""
         if self._is_broken:
             raise MemoryError(
-                "memory ran out during a merge: the merges before it are there, and no more can be learned"
+                "memory ran out during a merge: the merges before it are kept, but no more can be learned"
             )
         self.learner.make_room(wanted)
         while True:
@@ -307,11 +307,11 @@ class Training:
                 self._ask(pair)
 
     def _fetch(self, wanted: int) -> bool:
-        """Let in more pairs, for `wanted` merges in all; return whether any were left out."""
+        """Include rarer pairs, for `wanted` merges in all; return whether any were left out."""
         return self.learner.fetch(self._refused)
 
     def _ask(self, pair: int) -> None:
-        """Allow the pair that is about to be merged, or discard it."""
+        """Allow the pair that is merged next, or refuse and discard it."""
         self._name_tokens()
         left, right = (self._bytes_of[token] for token in unpack_pair(pair))
         if left + right not in self._known and (self._keep is None or self._keep(left, right)):
@@ -321,19 +321,19 @@ class Training:
             self.learner.discard([pair])
 
     def _name_tokens(self) -> None:
-        """Note the bytes of the tokens made since the last call."""
+        """Add the bytes of the tokens made since the last call."""
         rows = self.learner.log[self._n_named : self.n_done, :3].tolist()
         for left, right, new_token in rows:
             self._bytes_of[new_token] = self._bytes_of[left] + self._bytes_of[right]
         self._n_named += len(rows)
 
     def check(self) -> None:
-        """Compare counts, postings and links with what a recount from scratch gives."""
+        """Compare counts, postings and links with a recount from scratch."""
         self.learner.check(self._refused)
 
 
 def in_batches(learned: Any, learn: Callable[[int], None], wanted: int, progress: Progress) -> None:
-    """Let `learned` learn `wanted` merges; between two batches there is time for the bar and for Ctrl-C."""
+    """Call `learn` in batches until `wanted` merges are done, with progress and Ctrl-C between them."""
     batch = 1
     with progress_bar(progress, wanted - learned.n_done, "merges", "merging") as advance:
         while learned.n_done < wanted:

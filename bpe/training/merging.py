@@ -1,4 +1,4 @@
-"""One merge: every occurrence of a pair joined, all counts and postings brought up to date.
+"""One merge: joins every occurrence of a pair, and updates all counts and postings.
 
 Merging ``(left, right)`` into a new token changes few pairs, and these have few forms. With ``x`` before an
 occurrence and ``y`` after it::
@@ -10,7 +10,7 @@ Every pair that gains holds the new token. So the changes are gathered in arrays
 each distinct neighbour costs one access to queue and index, however often it occurs. Where one occurrence
 directly follows another, (new, new) between them gains, and (right, left) loses.
 
-What kernels are handed, and the invariants: :mod:`bpe.training.state`.
+The arguments of the kernels and the invariants are in :mod:`bpe.training.state`.
 """
 
 import numpy as np
@@ -29,19 +29,19 @@ from bpe.training.state import (
 )
 from structures import kernel, pack_pair, unpack_pair
 
-# found[occurrence, ...]: the count of its piece; and for each side the token there, NOTHING at the end of
-# the piece, and the place of the pair that is gained there.
+# found[occurrence, ...]: the count of its piece; and for each side the token there (NOTHING at the end of the
+# piece), and the position of the pair that is gained there.
 BEFORE, AFTER = 0, 1
 PIECE_COUNT, TOKEN, PLACE = 0, 1, 3
 FOUND_COLUMNS = 5
 NOTHING = -1
-AHEAD = 32  # postings
+AHEAD = 32  # postings whose tokens are loaded at a time
 
 
 # ------------------------------------------------------------------------------------------------ limits
 @kernel(quiet=True)
 def discard(state, pairs):
-    """Take pairs, packed, out of queue and index."""
+    """Remove packed pairs from queue and index."""
     for i in range(pairs.size):
         left, right = unpack_pair(pairs[i])
         state.queue.remove(pairs[i])
@@ -50,7 +50,7 @@ def discard(state, pairs):
 
 @kernel(quiet=True)
 def narrow(state, outside, min_count, max_length):
-    """Set limits that leave out the pairs `outside`, packed."""
+    """Set the limits, and remove the packed pairs `outside` of them."""
     discard(state, outside)
     state.numbers[MIN_COUNT] = min_count
     state.numbers[MAX_LENGTH] = max_length
@@ -58,7 +58,7 @@ def narrow(state, outside, min_count, max_length):
 
 @kernel
 def lower_min_count(state, refused, min_count):
-    """Let in the pairs that count at least `min_count`, except the `refused`: count all pairs anew."""
+    """Lower the least count: recount all pairs, and keep those within the limits that are not `refused`."""
     index, queue, weights, length_of = state.index, state.queue, state.weights, state.of_token[LENGTH]
     if not index.rebuild():
         raise MemoryError
@@ -80,14 +80,17 @@ def lower_min_count(state, refused, min_count):
 
 # --------------------------------------------------------------------------------------------- one merge
 @kernel(quiet=True)
-def join_all(state, merge, start, end, found):
-    """Merge every occurrence of a pair among its postings from `start` to `end`; note what is around each."""
+def merge_occurrences(state, merge, start, end, found):
+    """Merge every occurrence of a pair among its postings from `start` to `end`, and describe it in `found`.
+
+    Return the number of occurrences, and the count of those that directly follow another one.
+    """
     left, right, new_token = merge
     tokens, index, weights = state.tokens, state.index, state.weights
     n = adjacent = run = joined = 0
     for i in range(start, end):
         row = i - start
-        if row % AHEAD == 0:  # loads that do not wait for each other: the memory brings many at a time
+        if row % AHEAD == 0:  # independent loads, which the memory serves many at a time
             for k in range(row, min(row + AHEAD, end - start)):
                 found[k, TOKEN] = tokens.token(index.posting(start + k))
         if found[row, TOKEN] != left:
@@ -117,8 +120,8 @@ def join_all(state, merge, start, end, found):
 
 
 @kernel(quiet=True)
-def lose(state, left, right, weight):
-    """Take `weight` from the count of a pair; queue and index forget it where too little is left."""
+def subtract_count(state, left, right, weight):
+    """Subtract `weight` from the count of a pair, and remove the pair if it then counts too little."""
     queue = state.queue
     pair = pack_pair(left, right)
     count = queue.get(pair)
@@ -130,16 +133,17 @@ def lose(state, left, right, weight):
 
 
 @kernel(quiet=True)
-def settle(state, merge, side, found, grouped, created):
-    """Bring the pairs on one side of all occurrences up to date; return how many new pairs there are.
+def update_side(state, merge, side, found, grouped, created):
+    """Update the pairs on one side of all occurrences; return the number of new pairs, -1 without memory.
 
-    `created` is filled from its start. It and `grouped` have room for a number for each row of `found`.
+    The new pairs are written to the start of `created`, packed. It and `grouped` have at least as many items
+    as `found` has rows.
     """
     left, right, new_token = merge
     weights, sizes, length_of = state.of_token[WEIGHT], state.of_token[SIZE], state.of_token[LENGTH]
     min_count, max_length = state.numbers[MIN_COUNT], state.numbers[MAX_LENGTH]
     index, queue = state.index, state.queue
-    neighbours = created  # the pair of a neighbour, if any, takes the place of one that was done before
+    neighbours = created  # safe: the pair of a neighbour overwrites only neighbours that are done
     n_neighbours = 0
     for i in range(found.shape[0]):
         neighbour = found[i, TOKEN + side]
@@ -149,7 +153,7 @@ def settle(state, merge, side, found, grouped, created):
                 n_neighbours += 1
             weights[neighbour] += found[i, PIECE_COUNT]
             sizes[neighbour] += 1
-    # The postings of a neighbour go together: its size becomes their start, and, as they come, their end.
+    # The postings are grouped by neighbour: its size becomes their start and, as they are written, their end.
     start = 0
     for i in range(n_neighbours):
         size = sizes[neighbours[i]]
@@ -167,10 +171,10 @@ def settle(state, merge, side, found, grouped, created):
         weights[neighbour] = 0
         sizes[neighbour] = 0
         if side == BEFORE:
-            lose(state, neighbour, left, weight)
+            subtract_count(state, neighbour, left, weight)
             first, second = neighbour, new_token
         else:
-            lose(state, right, neighbour, weight)
+            subtract_count(state, right, neighbour, weight)
             first, second = new_token, neighbour
         if weight >= min_count and length_of[first] + length_of[second] <= max_length:
             pair = pack_pair(first, second)
@@ -184,7 +188,7 @@ def settle(state, merge, side, found, grouped, created):
 
 @kernel
 def update_pairs(state, merge, found, adjacent):
-    """Bring queue and index up to date with what :func:`join_all` found; return the new pairs, packed."""
+    """Update queue and index after :func:`merge_occurrences`; return the new pairs, packed."""
     left, right, new_token = merge
     of_token, n = state.of_token, found.shape[0]
     if n > 0:
@@ -193,11 +197,11 @@ def update_pairs(state, merge, found, adjacent):
     state.queue.remove(pack_pair(left, right))
     state.index.drop(left, right)
     if adjacent > 0:
-        lose(state, right, left, adjacent)
+        subtract_count(state, right, left, adjacent)
     grouped = np.empty(n, np.int64)
     created = np.empty(2 * n, np.int64)
-    n_before = settle(state, merge, BEFORE, found, grouped, created)
-    n_after = settle(state, merge, AFTER, found, grouped, created[max(n_before, 0) :])
+    n_before = update_side(state, merge, BEFORE, found, grouped, created)
+    n_after = update_side(state, merge, AFTER, found, grouped, created[max(n_before, 0) :])
     if n_before < 0 or n_after < 0:
         raise MemoryError
     return created[: n_before + n_after]
@@ -205,17 +209,17 @@ def update_pairs(state, merge, found, adjacent):
 
 @kernel
 def merge_pair(state, left, right, new_token):
-    """Merge every occurrence of a pair and take it out of queue and index."""
+    """Merge every occurrence of a pair, and update queue and index; return the new pairs, packed."""
     merge = left, right, new_token
     start, end = state.index.span(left, right)
     found = np.empty((end - start, FOUND_COLUMNS), np.int64)
-    n, adjacent = join_all(state, merge, start, end, found)
+    n, adjacent = merge_occurrences(state, merge, start, end, found)
     return update_pairs(state, merge, found[:n], adjacent)
 
 
 @kernel
 def replay(state, n_merges):
-    """Do the first `n_merges` of the log again, on other pieces; write down what they count here."""
+    """Apply the first `n_merges` of the log to other pieces, and write their counts there to the log."""
     for rank in range(n_merges):
         left, right, new_token = state.log[rank, 0], state.log[rank, 1], state.log[rank, 2]
         state.log[rank, 3] = state.queue.get(pack_pair(left, right))

@@ -1,7 +1,7 @@
 """``Options``: how merges are learned, checked in one place.
 
-Of another trainer whose merges are wanted, a *preset* knows the order of its bytes, where its special tokens
-are, and what its ``max_token_length`` means.
+A *preset* describes another trainer whose merges are wanted: the order of its bytes, the place of its special
+tokens, and the meaning of its ``max_token_length``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TIES: tuple[Ties, ...] = ("smallest", "lexicographic", "first", "gpt2")
 SELECTIONS: tuple[Selection, ...] = ("heap", "buckets")
 ALL_BYTES = bytes(range(256))
 INT64_MAX = 2**63 - 1
-LONGEST = 2**30 - 1  # bytes of a token: what the token list can hold
+LONGEST = 2**30 - 1  # bytes of a token: the limit of TokenList
 
 
 class _Preset(NamedTuple):
@@ -47,7 +47,7 @@ def choice(value: str, name: str, choices: Sequence[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How merges are learned, as :class:`bpe.Trainer` takes it."""
+    """How merges are learned: the keyword arguments of :class:`bpe.Trainer`."""
 
     ties: Ties = "smallest"
     selection: Selection = "heap"
@@ -97,13 +97,13 @@ class Options:
 
     @property
     def longest(self) -> int:
-        """How many bytes a merge may make at most."""
+        """The greatest length of a new token, in bytes."""
         if self.max_token_length is None:
             return LONGEST
         length = as_index(self.max_token_length)
         return min(LONGEST, max(2, length - 1) if _PRESETS[self.like].is_shorter else length)
 
     def least(self, unit: int = 1) -> int:
-        """Return the least count of a pair that is merged, where a count of 1 is `unit`."""
+        """Return the least count of a pair that is merged, if `unit` stands for a count of 1."""
         min_count = as_index(self.min_count)
         return min(min_count * unit, INT64_MAX) if min_count > 1 else 1

@@ -11,14 +11,23 @@ from bpe.counting.weights import size_of
 from bpe.counting.word_counts import WordCounts
 from bpe.training.learner import Learner
 from bpe.training.options import Options
-from bpe.training.parity_turns import AT_START, IN_WINDOW, OUT, ROWS, Turns, append, list_of, run_turns
-from bpe.training.selection import make_front
+from bpe.training.parity_selection import (
+    AT_START,
+    EXHAUSTED,
+    IN_WINDOW,
+    ROWS,
+    ParityState,
+    append,
+    list_of,
+    run_parity,
+)
+from bpe.training.selection import make_tie_heap
 from bpe.training.start import Start
 from structures import IntMap
 
 
 class Languages:
-    """Learns merges from several languages at once, in turns."""
+    """Learns merges from several languages at once, each merge for the language that is encoded worst."""
 
     def __init__(
         self,
@@ -40,19 +49,19 @@ class Languages:
         rows = np.zeros((ROWS, n), np.int64)
         rows[AT_START] = [bytes_in(each) for each in dev or counts]
         states = [learner.state for learner in self.learners]
-        fronts = [learner.front for learner in self.learners[:n]]
+        tie_heaps = [learner.tie_heap for learner in self.learners[:n]]
         if ties == "smallest":
-            fronts = [make_front(False, 1, IntMap(), np.empty(0, np.uint8), False)]
-        self.turns = Turns(
+            tie_heaps = [make_tie_heap(False, 1, IntMap(), np.empty(0, np.uint8), False)]
+        self.state = ParityState(
             languages=listed(states[:n]),
-            fronts=listed(fronts),
+            tie_heaps=listed(tie_heaps),
             by_queue=ties == "smallest",
             measured=listed(states[n:] or states),
             has_dev=bool(dev),
             rows=rows,
             ratios=np.array(ratios, np.float64),
-            taken=np.full(window, -1),
-            n_taken=np.zeros(1, np.int64),
+            served=np.full(window, -1),
+            n_served=np.zeros(1, np.int64),
             share=alpha / n,
             min_count=options.least(),
         )
@@ -64,32 +73,32 @@ class Languages:
 
     @property
     def log(self) -> np.ndarray:
-        """The merges, as :attr:`bpe.Trainer.log` has them; each with its count in the language it served."""
+        """The merges, as in :attr:`bpe.Trainer.log`, with their counts in the languages they served."""
         return self.learners[0].log[: self.n_done].copy()
 
     def make_room(self, wanted: int) -> None:
-        """Let every array that is indexed by token or merge reach `wanted` merges."""
+        """Enlarge every array that is indexed by token or merge to have room for `wanted` merges."""
         for learner in self.learners:
             learner.make_room(wanted)
 
     def run(self, wanted: int) -> None:
-        """Learn until `wanted` merges are done, or no language has a pair left; there is room for them."""
-        run_turns(self.turns, wanted)
+        """Learn until `wanted` merges are done, or no pair is left; call :meth:`make_room` before."""
+        run_parity(self.state, wanted)
 
     def check(self) -> None:
-        """Compare all that is kept with what a recount from scratch gives."""
+        """Compare the whole state with a recount from scratch."""
         for learner in self.learners:
             learner.check(())
-        rows, taken = self.turns.rows, self.turns.taken.tolist()
+        rows, served = self.state.rows, self.state.served.tolist()
         for i, learner in enumerate(self.learners[: rows.shape[1]]):
-            assert rows[IN_WINDOW, i] == taken.count(i), "1: turns in the window"
+            assert rows[IN_WINDOW, i] == served.count(i), "1: merges in the window"
             greatest = max(learner.queue.to_arrays()[1], default=0)
-            assert not rows[OUT, i] or greatest < self.turns.min_count, "2: languages that are out"
+            assert not rows[EXHAUSTED, i] or greatest < self.state.min_count, "2: exhausted languages"
             assert learner.min_count == 1, "3: rare pairs"
 
 
 def listed(elements: Sequence[Any]) -> Any:
-    """Return a list that kernels take; not of nothing."""
+    """Return a typed list of the elements, of which there must be at least one."""
     result = list_of(elements[0])
     for each in elements[1:]:
         append(result, each)
@@ -97,7 +106,7 @@ def listed(elements: Sequence[Any]) -> Any:
 
 
 def bytes_in(counts: WordCounts) -> int:
-    """Return how many bytes a text had: those of each word, as often as it occurs."""
+    """Return how many bytes a text had: the length of each word times its count."""
     n_bytes = size_of(counts)
     if n_bytes > 2**62:
         raise OverflowError("the texts of a language pass 2**62 bytes")

@@ -1,7 +1,7 @@
-"""Small corpora, which are counted and learned from in plain Python.
+"""Training on a small corpus in plain Python.
 
-To compile a trainer takes many seconds, and to load it from disk tenths of a second. In less time, the slow
-twins of :mod:`bpe.reference` learn the same merges from a few documents.
+Compiling the trainer takes many seconds, loading it from disk tenths of a second. In less time, the
+algorithms of :mod:`bpe.reference` learn the same merges from a few documents.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_DISTINCT = 1 << 17  # bytes in distinct pieces
 
 
 class Small(NamedTuple):
-    """What was learned from a small corpus, and from how much."""
+    """The vocabulary learned from a small corpus, and the size of the corpus."""
 
     vocabulary: Vocabulary
     size: tuple[int, int, int]  # distinct pieces, pieces and bytes
@@ -40,7 +40,7 @@ def learn_small(
     n_merges: int,
     options: Options,
 ) -> Small | None:
-    """Learn the vocabulary of a corpus, if that is small, and options have their usual values."""
+    """Learn the vocabulary of a corpus; None if it is not small, or if options are not the defaults."""
     if replace(options, min_count=1) != Options():
         return None
     counts = _counted(corpus, pattern, frozenset(special_tokens))

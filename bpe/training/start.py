@@ -1,4 +1,4 @@
-"""What training starts from: the ids of the bytes, the merges that it already has, the special tokens."""
+"""``Start``: the vocabulary that training starts from."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
     from bpe.splitting.pattern import Pattern
 
 MOST_IDS = 1 << 27
-"""Of a vocabulary that is to grow."""
+"""The most ids of a vocabulary that training resumes from."""
 
 
 class Start(NamedTuple):
-    """A vocabulary that is to grow."""
+    """A vocabulary to which training adds tokens."""
 
-    byte_ids: list[int]
+    byte_ids: list[int]  # by byte value
     merges: list[tuple[int, int]]
-    merged_ids: list[int]
+    merged_ids: list[int]  # by rank
     other_tokens: dict[int, bytes]
     special_tokens: dict[str, int]
-    next_id: int
+    next_id: int  # of the first new token; ids from here on move behind the new tokens
     added_tokens: Collection[str] = ()
-    kept: str = ""
-    left_out: frozenset[int] = frozenset()
+    extras: str = ""
+    left_out: frozenset[int] = frozenset()  # byte values outside of the alphabet
 
     def n_new(self, vocab_size: int) -> int:
-        """Return how many new tokens a vocabulary size asks for; a ValueError where it is out of range."""
+        """Return how many new tokens make a vocabulary of this size; a ValueError if it is out of range."""
         vocab_size = as_index(vocab_size)
         size = max(self.next_id, 1 + max(self.special_tokens.values(), default=-1))
         if vocab_size < size:
             n_bytes = 256 - len(self.left_out)
-            what = "tokens that are there already" if self.merges else f"{n_bytes} bytes"
+            what = "existing tokens" if self.merges else f"{n_bytes} bytes"
             raise ValueError(
                 f"vocab_size must be at least {size} ({what} and {len(self.special_tokens)} special tokens), "
                 f"not {vocab_size}"
@@ -51,22 +51,22 @@ class Start(NamedTuple):
 
     def special_tokens_after(self, n_new: int) -> dict[str, int]:
         """Return the ids of the special tokens once there are `n_new` new tokens."""
-        return {token: self._after(number, n_new) for token, number in self.special_tokens.items()}
+        return {token: self._after(token_id, n_new) for token, token_id in self.special_tokens.items()}
 
     def byte_ids_after(self, n_new: int) -> list[int]:
         """Return the id of each byte value once there are `n_new` new tokens."""
-        return [self._after(number, n_new) for number in self.byte_ids]
+        return [self._after(token_id, n_new) for token_id in self.byte_ids]
 
     def vocabulary(self, log: np.ndarray) -> Vocabulary:
-        """Return the vocabulary of what is learned: a log as :attr:`bpe.Trainer.log`, from this start on."""
+        """Return the vocabulary of a :attr:`bpe.Trainer.log`, which begins with the merges of the start."""
         n_new = len(log) - len(self.merges)
         specials, byte_ids = self.special_tokens_after(n_new), self.byte_ids_after(n_new)
         pairs, made = log[:, :2].copy(), log[:, 2].copy()
-        words = Vocabulary.of_merges(pairs, specials, byte_ids, made, self.other_tokens)
-        return words.replace(added_tokens=self.added_tokens, extras=self.kept)
+        vocabulary = Vocabulary.of_merges(pairs, specials, byte_ids, made, self.other_tokens)
+        return vocabulary.replace(added_tokens=self.added_tokens, extras=self.extras)
 
-    def _after(self, number: int, n_new: int) -> int:
-        return number + n_new if number >= self.next_id else number
+    def _after(self, token_id: int, n_new: int) -> int:
+        return token_id + n_new if token_id >= self.next_id else token_id
 
 
 def fresh_start(
@@ -74,34 +74,34 @@ def fresh_start(
     options: Options = Options(),  # noqa: B008  # it never changes
     left_out: frozenset[int] = frozenset(),
 ) -> Start:
-    """Return the vocabulary of the 256 bytes."""
+    """Return a start with the 256 bytes and the special tokens."""
     order, special_first = ALPHABETS[options.alphabet], options.special_first
-    letters = [value for value in order if value not in left_out]
+    alphabet = [value for value in order if value not in left_out]
     others = [value for value in order if value in left_out]
-    first: list[int | str] = [*special_tokens, *letters] if special_first else [*letters, *special_tokens]
-    id_of = {token: number for number, token in enumerate([*first, *others])}
+    first: list[int | str] = [*special_tokens, *alphabet] if special_first else [*alphabet, *special_tokens]
+    id_of = {token: token_id for token_id, token in enumerate([*first, *others])}
     return Start(
         byte_ids=[id_of[value] for value in range(len(order))],
         merges=[],
         merged_ids=[],
         other_tokens={},
         special_tokens={token: id_of[token] for token in special_tokens},
-        next_id=len(letters) + (len(special_tokens) if special_first else 0),
+        next_id=len(alphabet) + (len(special_tokens) if special_first else 0),
         left_out=left_out,
     )
 
 
 def start_from(
-    words: Vocabulary,
+    vocabulary: Vocabulary,
     pattern: Pattern,
     counts: WordCounts,
     keep_ids: bool,
     left_out: frozenset[int] = frozenset(),
 ) -> Start:
-    """Return the vocabulary of a tokenizer, to resume from."""
-    if NO_ID in words.byte_ids or has_pipeline(words):
+    """Return a start with the vocabulary of a tokenizer, to resume from."""
+    if NO_ID in vocabulary.byte_ids or has_pipeline(vocabulary):
         raise ValueError(
-            "training goes on with tokenizers that have a token for every byte and do nothing to a text but "
+            "training resumes from tokenizers that have a token for every byte and do nothing to a text but "
             "split it: this one comes from a file of another kind"
         )
     if pattern != counts.pattern:
@@ -109,49 +109,53 @@ def start_from(
             f"the tokenizer splits by {pattern.spec!r}, the counts are of {counts.pattern.spec!r}: "
             "count with the pattern of the tokenizer"
         )
-    if set(words.cut_tokens) != set(counts.special_tokens):
+    if set(vocabulary.cut_tokens) != set(counts.special_tokens):
         raise ValueError(
-            f"the tokenizer has the special tokens {sorted(words.cut_tokens)}, the counts "
+            f"the tokenizer has the special tokens {sorted(vocabulary.cut_tokens)}, the counts "
             f"{sorted(counts.special_tokens)}: count with those of the tokenizer"
         )
-    for number in words.whole_ids[:1]:
+    for token_id in vocabulary.atomic_ids[:1]:
         raise ValueError(
-            f"id {number}, {words.bytes_of[number]!r:.80}, is taken whole, as no merges make it: "
-            "training cannot go on with such tokens"
+            f"id {token_id}, {vocabulary.bytes_of[token_id]!r:.80}, is taken whole, as no merges make it: "
+            "training cannot resume from such tokens"
         )
     rank_of: dict[int, int] = {}
-    for rank, number in enumerate(words.merged_ids):
-        if number in rank_of:
-            raise ValueError(f"merges {rank_of[number]} and {rank} make id {number}: training never does so")
-        rank_of[number] = rank
-    for rank, pair in enumerate(words.merges):
-        for number in pair:
-            if rank_of.get(number, -1) >= rank:
+    for rank, token_id in enumerate(vocabulary.merged_ids):
+        if token_id in rank_of:
+            raise ValueError(
+                f"merges {rank_of[token_id]} and {rank} make the same id {token_id}: training never does so"
+            )
+        rank_of[token_id] = rank
+    for rank, pair in enumerate(vocabulary.merges):
+        for token_id in pair:
+            if rank_of.get(token_id, -1) >= rank:
                 raise ValueError(
-                    f"merge {rank}, {pair}, uses id {number}, which merge {rank_of[number]} makes: "
+                    f"merge {rank}, {pair}, uses id {token_id}, which merge {rank_of[token_id]} makes: "
                     "training never does so"
                 )
-    if words.size > MOST_IDS:
-        raise ValueError(f"the greatest id is {words.size - 1}: to train, all ids must be below {MOST_IDS}")
-    value_of = {words.byte_ids[value]: value for value in left_out}
-    for rank, pair in enumerate(words.merges):
-        for number in value_of.keys() & pair:
+    if vocabulary.size > MOST_IDS:
+        raise ValueError(
+            f"the greatest id is {vocabulary.size - 1}: to train, all ids must be below {MOST_IDS}"
+        )
+    value_of = {vocabulary.byte_ids[value]: value for value in left_out}
+    for rank, pair in enumerate(vocabulary.merges):
+        for token_id in value_of.keys() & pair:
             raise ValueError(
-                f"merge {rank}, {pair}, needs {bytes([value_of[number]])!r}, which the alphabet leaves out: "
-                "put it into initial_alphabet, or raise limit_alphabet"
+                f"merge {rank}, {pair}, requires {bytes([value_of[token_id]])!r}, which the alphabet leaves "
+                "out: add it to initial_alphabet, or raise limit_alphabet"
             )
-    others = words.other_tokens()
-    letters = [number for number in words.byte_ids if number not in value_of]
-    last = max((*letters, *words.merged_ids, *others), default=-1)
-    moves = not keep_ids and max(words.cut_tokens.values(), default=-1) > last
+    others = vocabulary.other_tokens()
+    alphabet_ids = [token_id for token_id in vocabulary.byte_ids if token_id not in value_of]
+    last = max((*alphabet_ids, *vocabulary.merged_ids, *others), default=-1)
+    moves = not keep_ids and max(vocabulary.cut_tokens.values(), default=-1) > last
     return Start(
-        words.byte_ids,
-        words.merges,
-        words.merged_ids,
+        vocabulary.byte_ids,
+        vocabulary.merges,
+        vocabulary.merged_ids,
         others,
-        words.cut_tokens,
-        words.size if keep_ids else last + 1,
-        tuple(words.added_tokens),
-        without_ids(words.extras) if moves else words.extras,
+        vocabulary.cut_tokens,
+        vocabulary.size if keep_ids else last + 1,
+        tuple(vocabulary.added_tokens),
+        without_ids(vocabulary.extras) if moves else vocabulary.extras,
         left_out,
     )

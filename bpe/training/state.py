@@ -1,4 +1,4 @@
-"""``State``: all that kernels need to merge, handed to them as one thing.
+"""``State``: all that kernels need to merge, in one struct.
 
 ::
 
@@ -13,8 +13,8 @@
 
 Only *live* pairs are in queue and index: those within the limits, a least count and a greatest length of the
 token they would make. The count of a pair never rises once the pair is made. So a pair that has left need not
-come back, unless the least count is lowered: then the pairs are counted anew. Most pairs that merges make are
-rare, so a least count just below that of the last merge saves half of the work.
+come back, unless the least count is lowered: then all pairs are counted again. Most pairs that merges make
+are rare, so a least count just below that of the last merge saves half of the work.
 
 Invariants
 ----------
@@ -48,24 +48,27 @@ if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
 
 BEGIN, COUNT = 0, 1  # weights[..., run]
+START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a position of its bytes in the text
+TOKEN_ROWS = 4
+MIN_COUNT, MAX_LENGTH, DONE, N_TOKENS = range(4)  # numbers[...]
 
 
 class Runs(NamedTuple):
-    """Distinct runs of tokens, and how often each occurs."""
+    """Runs of tokens, and how often each occurs."""
 
-    tokens: np.ndarray
-    offsets: np.ndarray
-    counts: np.ndarray
+    tokens: np.ndarray  # int32; run i is tokens[offsets[i] : offsets[i + 1]]
+    offsets: np.ndarray  # (n_runs + 1,) int64
+    counts: np.ndarray  # (n_runs,) int64
 
     @classmethod
     def of_row(cls, ids: np.ndarray) -> Runs:
-        """Return a row of ids with gaps, which counts once."""
+        """Return an array of ids with gaps as one run that occurs once."""
         return cls(ids, np.array([0, len(ids)]), np.ones(1, np.int64))
 
 
 @kernel
 def in_order(data, offsets, order):
-    """Return pieces in another order, as `data` and `offsets`: piece ``order[0]`` first."""
+    """Return pieces in another order, piece ``order[0]`` first, as new `data` and `offsets`."""
     data_in_order = np.empty_like(data)
     offsets_in_order = np.zeros_like(offsets)
     end = 0
@@ -79,7 +82,10 @@ def in_order(data, offsets, order):
 
 @kernel(quiet=True)
 def count_pairs(data, offsets, weight_of, byte_ids, counts, queue):
-    """Fill an empty queue with the count of every adjacent pair; say whether all stay below ``2**63``."""
+    """Fill an empty queue with the count of every adjacent pair; return whether all are below ``2**63``.
+
+    `counts` are 2**16 zeros at first, by pair of byte values.
+    """
     for piece in range(weight_of.size):
         for i in range(offsets[piece], offsets[piece + 1] - 1):
             pair = np.int64(data[i]) << 8 | np.int64(data[i + 1])
@@ -94,7 +100,7 @@ def count_pairs(data, offsets, weight_of, byte_ids, counts, queue):
 
 @kernel
 def count_id_pairs(tokens, offsets, weight_of, pairs):
-    """Add the count of every adjacent pair of pieces of ids to a map; return a status."""
+    """Add the counts of all adjacent pairs in pieces of ids to a map; return a status."""
     status = 0
     for piece in range(weight_of.size):
         for i in range(offsets[piece], offsets[piece + 1] - 1):
@@ -112,21 +118,21 @@ def fill(queue, pairs):
 
 
 def fill_queue(tokens: np.ndarray, offsets: np.ndarray, weight_of: np.ndarray, queue: Any) -> None:
-    """Fill an empty queue with the count of every adjacent pair of pieces of ids."""
-    pairs = IntMap()  # a queue would find its place anew for each occurrence
+    """Fill an empty queue with the counts of all adjacent pairs in pieces of ids."""
+    pairs = IntMap()  # in a queue, each occurrence would move the pair
     if count_id_pairs(tokens, offsets, weight_of, pairs) < 0 or fill(queue, pairs) < 0:
         raise MemoryError("no memory for the pairs of tokens")
 
 
 def runs_of(offsets: np.ndarray, weight_of: np.ndarray) -> np.ndarray:
-    """Return `weights` of pieces: (2, n_runs) int64."""
+    """Return where each run of pieces with the same count begins, and this count: (2, n_runs) int64."""
     first = np.flatnonzero(np.diff(weight_of, prepend=0))  # no piece counts 0
     return np.stack([offsets[first], weight_of[first]])
 
 
 @kernel(quiet=True)
 def run_at(weights, position, run):
-    """Return the run that `position` lies in, which is `run` or a later one: O(log of the distance)."""
+    """Return the run that `position` lies in, which is `run` or a later one, in O(log of the distance)."""
     step = 1
     while run + step < weights.shape[1] and weights[BEGIN, run + step] <= position:
         run += step
@@ -140,7 +146,7 @@ def run_at(weights, position, run):
 
 @kernel(quiet=True)
 def count_bytes(data, offsets, weight_of, counts):
-    """Add to ``counts[byte]`` how often the pieces have each byte; a count ends at the greatest int64."""
+    """Add to ``counts[byte]`` how often the pieces have each byte; a count stops at the greatest int64."""
     for piece in range(weight_of.size):
         for i in range(offsets[piece], offsets[piece + 1]):
             value = data[i]
@@ -164,20 +170,15 @@ def bytes_left_out(counts: WordCounts, options: Options) -> frozenset[int]:
 def leave_out(
     data: np.ndarray, offsets: np.ndarray, weight_of: np.ndarray, left_out: frozenset[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return pieces without some byte values, and without the pieces that are empty then."""
+    """Return pieces without some byte values, and without the pieces that are then empty."""
     in_alphabet = np.ones(len(ALL_BYTES), bool)
     in_alphabet[[*left_out]] = False
     stays = in_alphabet[data]
-    n_before = np.zeros(data.size + 1, np.int64)  # how many bytes stay before each place
+    n_before = np.zeros(data.size + 1, np.int64)  # how many bytes stay before each position
     np.cumsum(stays, out=n_before[1:])
     edges = n_before[offsets]
     full = np.flatnonzero(np.diff(edges))
     return data[stays], np.concatenate((edges[:1], edges[1:][full])), weight_of[full]
-
-
-START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a place where its bytes are
-TOKEN_ROWS = 4
-MIN_COUNT, MAX_LENGTH, DONE, N_TOKENS = range(4)  # numbers[...]
 
 
 class State(
@@ -190,14 +191,14 @@ class State(
     log=types.int64[:, ::1],
     numbers=types.int64[::1],
 ):
-    """What training has come to, for kernels."""
+    """The state of a training, for kernels."""
 
 
 @kernel
 def set_room(self, of_token, log):
     """Set the arrays that are indexed by token and by merge.
 
-    It makes no object: numba would turn an interrupt at that moment into another error.
+    It returns no object: numba would turn an interrupt at that moment into another error.
     """
     self.of_token = of_token
     self.log = log

@@ -86,7 +86,7 @@ def with_special_tokens(vocabulary: Vocabulary, tokens: GivenSpecials) -> Vocabu
         },
         special_tokens={**parts.special_tokens, **new},
         idle_tokens={token: token_id for token, token_id in parts.idle_tokens.items() if token not in new},
-        whole_ids=tuple(token_id for token_id in parts.whole_ids if token_id not in taken),
+        atomic_ids=tuple(token_id for token_id in parts.atomic_ids if token_id not in taken),
         extras=with_special(parts.extras, new),
     )
     return more.vocabulary()

@@ -28,7 +28,7 @@ class VocabularyParts(NamedTuple):
     byte_ids: list[int] | None  # None: the id of each byte is its value
     others: Mapping[int, bytes]
     special_tokens: Mapping[str, int]
-    whole_ids: tuple[int, ...]
+    atomic_ids: tuple[int, ...]
     added_tokens: Mapping[str, int] = MappingProxyType({})
     extras: str = ""
     idle_tokens: Mapping[str, int] = MappingProxyType({})
@@ -44,7 +44,7 @@ class VocabularyParts(NamedTuple):
             None if vocabulary.byte_ids == DEFAULT_BYTE_IDS else vocabulary.byte_ids,
             vocabulary.other_tokens(),
             vocabulary.special_tokens,
-            vocabulary.whole_ids,
+            vocabulary.atomic_ids,
             vocabulary.added_tokens,
             vocabulary.extras,
             vocabulary.idle_tokens,
@@ -61,15 +61,15 @@ class VocabularyParts(NamedTuple):
         return plain.replace(
             added_tokens=self.added_tokens,
             idle_tokens=self.idle_tokens,
-            whole_ids=self.whole_ids,
+            atomic_ids=self.atomic_ids,
             n_super=self.n_super,
             extras=self.extras,
         )
 
 
-def truncated(vocabulary: Vocabulary, vocab_size: int) -> Vocabulary:
-    """Return a vocabulary without its last merges; ``Tokenizer.truncated`` says how."""
-    refuse_supermerges(vocabulary, "truncated")
+def with_vocab_size(vocabulary: Vocabulary, vocab_size: int) -> Vocabulary:
+    """Return a vocabulary without its last merges; ``Tokenizer.with_vocab_size`` says how."""
+    refuse_supermerges(vocabulary, "with_vocab_size")
     n_merges, size = len(vocabulary.merges), vocabulary.size
     n_less = size - index(vocab_size)
     if not 0 <= n_less <= n_merges:
@@ -90,7 +90,7 @@ def truncated(vocabulary: Vocabulary, vocab_size: int) -> Vocabulary:
     return fewer.replace(
         added_tokens=vocabulary.added_tokens,
         idle_tokens=moved(vocabulary.idle_tokens),
-        whole_ids=vocabulary.whole_ids,
+        atomic_ids=vocabulary.atomic_ids,
         extras=extras if cut_tokens == vocabulary.cut_tokens else without_ids(extras),
     )
 

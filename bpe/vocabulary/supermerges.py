@@ -29,7 +29,7 @@ def with_first_merges(vocabulary: Vocabulary, n: int) -> Vocabulary:
     first = Vocabulary.of_tokens(
         vocabulary.bytes_of, vocabulary.id_of, vocabulary.pairs[:n], vocabulary.made[:n], {}
     )
-    return first.replace(whole_ids=vocabulary.whole_ids)
+    return first.replace(atomic_ids=vocabulary.atomic_ids)
 
 
 def refuse_supermerges(vocabulary: Vocabulary, what: str) -> None:

@@ -137,7 +137,7 @@ class Vocabulary:
         special_tokens: Mapping[str, int],
     ) -> None:
         """Set all attributes but the tokens; `ids` are those of all tokens except the special ones."""
-        self.pairs, self.made, self.byte_ids, self.whole_ids = pairs, made, byte_ids, ()
+        self.pairs, self.made, self.byte_ids, self.atomic_ids = pairs, made, byte_ids, ()
         self.added_tokens, self.idle_tokens, self.special_tokens = {}, {}, {}
         checked = _check_special_tokens(special_tokens, ids, lambda token_id: self.bytes_of[token_id])
         self.special_tokens = checked
@@ -157,9 +157,9 @@ class Vocabulary:
         return self._found["made"]
 
     @made_once
-    def whole_ids(self) -> tuple[int, ...]:
+    def atomic_ids(self) -> tuple[int, ...]:
         """The tokens that are taken whole: a piece with their bytes is looked up before it is merged."""
-        return self._found["whole_ids"]
+        return self._found["atomic_ids"]
 
     @made_once
     def _found(self) -> dict[str, Any]:
@@ -241,7 +241,7 @@ class Vocabulary:
         *,
         added_tokens: Iterable[str] | None = None,
         idle_tokens: Mapping[str, int] | None = None,
-        whole_ids: Iterable[int] | None = None,
+        atomic_ids: Iterable[int] | None = None,
         n_super: int | None = None,
         extras: str | None = None,
     ) -> Vocabulary:
@@ -250,7 +250,7 @@ class Vocabulary:
         * `added_tokens`: those of the special and added tokens that are added ones; the rest are special.
         * `idle_tokens`: tokens that no text is encoded to, whose ids can only be decoded. Some files have
           such tokens: an empty one, or one whose bytes are those of another.
-        * `whole_ids`: a piece with exactly the bytes of such a token is encoded to it, whatever its merges
+        * `atomic_ids`: a piece with exactly the bytes of such a token is encoded to it, whatever its merges
           make of it. Inside a longer piece, only merges make tokens. tiktoken reaches tokens that no merge
           makes like this, and so does Hugging Face with ``ignore_merges``.
         * `n_super`: how many of the last merges are supermerges (:mod:`bpe.vocabulary.supermerges`).
@@ -271,10 +271,10 @@ class Vocabulary:
                 bytes_of[i] = token.encode()
             other.idle_tokens, other.size = {**idle_tokens}, max(bytes_of) + 1
             other.bytes_of, other.id_of = bytes_of, self.id_of
-        if whole_ids is not None:
-            other.whole_ids = tuple(sorted({*whole_ids}))
-            other.lazy = tuple(name for name in self.lazy if name != "whole_ids")
-            for token_id in other.whole_ids:
+        if atomic_ids is not None:
+            other.atomic_ids = tuple(sorted({*atomic_ids}))
+            other.lazy = tuple(name for name in self.lazy if name != "atomic_ids")
+            for token_id in other.atomic_ids:
                 if self.id_of.get(self.bytes_of.get(token_id, b"")) != token_id:
                     raise ValueError(f"id {token_id} is that of no token that could be looked up")
         if n_super is not None:
@@ -290,7 +290,7 @@ class Vocabulary:
         return other
 
     def finding(self, names: tuple[str, ...], find: Callable[[Vocabulary], tuple[Any, ...]]) -> Vocabulary:
-        """Return this vocabulary with some of "pairs", "made" and "whole_ids" found at their first use."""
+        """Return this vocabulary with some of "pairs", "made" and "atomic_ids" found at their first use."""
         other = copy(self)
         other.lazy = names
         other._find = lambda vocabulary: dict(zip(names, find(vocabulary), strict=True))

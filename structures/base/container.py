@@ -1,15 +1,15 @@
 """What all containers have: the base of their classes, and operators and loops in compiled code.
 
 One overload of each operator serves all containers, and calls their methods. A loop runs over what the
-container held when the loop began: over an array, which the loop owns. So the container may change, or go,
-in the middle of a loop.
+container held when the loop began, in an array that the loop owns. So the container may change during a loop,
+or be released.
 """
 
 from __future__ import annotations
 
 import operator
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import config, types
@@ -25,7 +25,7 @@ from numba.extending import (
     typeof_impl,
 )
 
-from structures.base.in_njit import ContainerClass
+from structures.base.in_njit import RENAMED, ContainerClass
 from structures.base.struct_type import BorrowedType, StructType, borrow, payload_of
 from structures.compiling.jit import quiet, twin
 from structures.compiling.without_jit import PlainContainer
@@ -37,8 +37,8 @@ from structures.status import INT64_MAX, INT64_MIN, error, int64
 def named_by_package(*classes: type) -> dict[str, type]:
     """Give classes the name that users import them by: ``structures.MaxHeap``.
 
-    Pickles contain this name, so that a class may move to another module of its package. doctest passes
-    over a class that has another module's name, but reads the dictionary ``__test__`` of a module.
+    Pickles contain this name, so that a class may move to another module of its package. doctest ignores a
+    class with another module's name, but reads the dictionary ``__test__`` of a module.
 
     Parameters
     ----------
@@ -103,12 +103,21 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]  # containers change
-    __reversed__ = None  # there is c[key], but no c[0], c[1], ...
+    __reversed__ = None  # c[key] exists, but not c[0], c[1], ...
 
     _kernels: Any  # the methods of the numba type, set by bind
     _only_type: Any  # the numba type of a class that has one
     from_arrays: Any
     to_arrays: Any
+
+    if not TYPE_CHECKING:  # with it, every name would pass
+
+        def __getattr__(self, name: str) -> Any:
+            cls, new = type(self), RENAMED.get(name)
+            message = f"{cls.__name__!r} object has no attribute {name!r}"
+            if new and hasattr(cls, new):
+                message = f"{cls.__name__}.{name} is now {new}"
+            raise AttributeError(message, name=name, obj=self)
 
     def __len__(self) -> int:
         return _size(self)
@@ -145,7 +154,7 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
 
     @classmethod
     def _like(cls, made: Any) -> Any:
-        """Return what a kernel has made, as an instance of this class: kernels know no subclasses."""
+        """Return what a kernel has made as an instance of this class: kernels do not know subclasses."""
         if isinstance(made, PlainContainer):
             return cls._numba_box_(made.struct_type, made)
         return made if type(made) is cls else cls._numba_box_(made._type, made._meminfo)
@@ -164,7 +173,7 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
         return all(map(np.array_equal, self._content(), other._content()))
 
     def _content(self) -> tuple[np.ndarray, ...]:
-        """Return arrays that are equal for equal containers: here, the items sorted by key."""
+        """Return arrays that are equal if and only if the containers are: the items sorted by key."""
         arrays = self.to_arrays()
         order = np.argsort(arrays[0], kind="stable")
         return tuple(array[order] for array in arrays)
@@ -263,7 +272,7 @@ class PairsType(types.IterableType):
 
     @property
     def iterator_type(self) -> Any:
-        """The type that the loop has."""
+        """The type of the loop."""
         return types.ZipType(self.arrays)
 
 
@@ -278,7 +287,7 @@ def pairs_of(typingctx, arrays):
     """Return two arrays of one length, for loops over ``(array[i], other[i])``."""
 
     def codegen(context, builder, signature, values):
-        context.nrt.incref(builder, arrays, values[0])  # the result has references of its own
+        context.nrt.incref(builder, arrays, values[0])  # the result owns references
         return values[0]
 
     return PairsType(arrays)(arrays), codegen

@@ -5,13 +5,12 @@ kernel. Nothing else has to be compiled, as it would for an overload.
 
 **Classes.** A container class is a constant of compiled code, of a :class:`ClassType`. Its constructor and
 its class methods are overloads: functions that look at the arguments when a caller is compiled, and return
-the code of the call. They get what is known of the arguments at that time: a dtype, a number or a string
-that the caller has written, a default value; of all others the numba type. For ``MinHeap(np.float64)``
-that is the dtype float64. What a caller has compiled in does not get stale: see
-:mod:`structures.compiling.cache`.
+the code of the call. They get the value of an argument that the compiler knows: a dtype, a literal number or
+string, a default; of all others the numba type. For ``MinHeap(np.float64)`` that is the dtype float64. What a
+caller has compiled in does not go stale: see :mod:`structures.compiling.cache`.
 
-**Mistakes.** numba would cut a float to an integer, wrap an integer around, or refuse an argument far from
-the call. So the arguments of a method are looked at when its caller is compiled, and a line says what to
+**Arguments.** numba would truncate a float to an integer, wrap an integer around, or refuse an argument far
+from the call. So the arguments of a method are checked when its caller is compiled, and one line says what to
 do.
 """
 
@@ -40,11 +39,11 @@ from structures.compiling.numba_private import AttributeTemplate, BoundFunction,
 from structures.status import DTYPE_HINT, PAIR_HINT, TEXT_HINT
 
 
-# ---------------------------------------------------------------------------------------------- mistakes
+# --------------------------------------------------------------------------------------------- arguments
 def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -> None:
-    """Raise ``TypingError`` for the first argument of a method of `this` that is no integer of int64.
+    """Raise ``TypingError`` for the first argument of a method of `this` that does not fit int64.
 
-    Where the container holds floats, its counts or values may be floats.
+    If the container holds floats, its priorities or values may be floats.
     """
     owner = getattr(this, "owner", this)
     for name, typ in zip(names, map(types.unliteral, arguments), strict=False):
@@ -58,7 +57,7 @@ def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -
 
 
 def _problem_of(scalar: Any, name: str, owner: Any) -> str:
-    """Return what is wrong with an argument, and what to do; the empty string if nothing is."""
+    """Return what is wrong with an argument, and what to do; the empty string if it is valid."""
     if isinstance(scalar, types.Float):
         if name in owner.float_parameters:
             return ""
@@ -74,27 +73,32 @@ def _problem_of(scalar: Any, name: str, owner: Any) -> str:
     return ""
 
 
+RENAMED = {"update": "add_many", "update_many": "add_many"}
+"""Verbs of 0.1.0, and what they are called now in the containers that no longer have them."""
+
+
 def check_verb(owner: Any, name: str, verbs: Collection[str]) -> None:
     """Raise ``TypingError`` for a method that a container does not have in compiled code."""
     if not name.startswith("_"):
-        close = difflib.get_close_matches(name, verbs, 1)
+        renamed = RENAMED.get(name)
+        close = [renamed] if renamed in verbs else difflib.get_close_matches(name, verbs, 1)
         hint = f"do you mean {close[0]}?" if close else f"it has {', '.join(sorted(verbs))}"
         raise TypingError(f"{owner.label} has no {name} in compiled code: {hint}")
 
 
 # ----------------------------------------------------------------------------------------------- methods
 class BoundKernel(BoundFunction):
-    """numba type of ``heap.add``; `around` emits what is around a call."""
+    """numba type of ``heap.add``; `guard` emits code before and after a call."""
 
-    def __init__(self, function: Any, this: Any, around: Any) -> None:
+    def __init__(self, function: Any, this: Any, guard: Any) -> None:
         self.function = function
         self.this = this
-        self.around = around
+        self.guard = guard
         types.Type.__init__(self, name=f"kernel({function.py_func.__name__} for {this})")
 
     @property
     def key(self) -> Any:
-        """What makes two of them equal."""
+        """What equality and hashes of these types depend on."""
         return self.function, self.this
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
@@ -125,7 +129,7 @@ class BoundKernel(BoundFunction):
         if isinstance(kernel_type, QuietType):
             this = getattr(this, "passed_as", None) or this
             sig = sig.replace(args=tuple(map(widened, sig.args)))
-        return kernel_type.get_impl_key(sig.replace(args=(this, *sig.args[1:])), self.around)
+        return kernel_type.get_impl_key(sig.replace(args=(this, *sig.args[1:])), self.guard)
 
 
 @register_model(BoundKernel)
@@ -137,12 +141,12 @@ def resolve_attributes(
     type_class: type,
     field_of: Callable[..., Any],
     method_of: Callable[..., Any],
-    around: Callable[..., Any],
+    guard: Callable[..., Any],
 ) -> None:
     """Let compiled code find the fields and the methods of the types of a class.
 
     ``field_of(type, name)`` is the type of a field, ``method_of(type, name)`` the kernel of a method; both
-    may be None. ``around(type, name)`` emits what is around its calls.
+    may be None. ``guard(type, name)`` is the guard of its calls.
     """
 
     class Attributes(AttributeTemplate):
@@ -153,7 +157,7 @@ def resolve_attributes(
             if field is not None:
                 return field
             function = method_of(typ, attr)
-            return function and BoundKernel(function, typ, around(typ, attr))
+            return function and BoundKernel(function, typ, guard(typ, attr))
 
     infer_getattr(Attributes)
 
@@ -203,14 +207,14 @@ def _typeof_class(facade: Any, context: Any) -> ClassType:
     if context.purpose.name == "argument":
         name = facade.__name__
         raise TypingError(f"{name} is a class: pass a container, as {name}() makes one")
-    # The class may just have been imported, by the compiler that asks: what came with it is not known yet.
+    # The compiler may just have imported the class, and does not know what came with it.
     cpu_target.typing_context.refresh()
     cpu_target.target_context.refresh()
     return class_type(facade)
 
 
-def _known(argument: Any) -> Any:
-    """Return what is known of an argument when its caller is compiled, or else its numba type."""
+def _value_or_type(argument: Any) -> Any:
+    """Return the value of an argument if the compiler knows it, else its numba type."""
     if isinstance(argument, types.Omitted):
         return argument.value
     if isinstance(argument, types.Literal):
@@ -224,12 +228,12 @@ def _known(argument: Any) -> Any:
     return argument
 
 
-def _with_known(overload_function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_values(overload_function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(overload_function)
     def overloaded(*arguments: Any, **named: Any) -> Any:
-        named = {name: _known(each) for name, each in named.items()}
+        named = {name: _value_or_type(each) for name, each in named.items()}
         try:
-            return overload_function(*map(_known, arguments), **named)
+            return overload_function(*map(_value_or_type, arguments), **named)
         except (TypeError, ValueError) as error:
             raise TypingError(str(error)) from None
 
@@ -247,7 +251,7 @@ def class_method(facade: Any, name: str) -> Callable[[Any], Any]:
 
 
 def must_be_integer(argument: Any, name: str) -> None:
-    """Raise for an argument of a constructor, or what is known of it, that is no integer."""
+    """Raise for an argument of a constructor that is not an integer."""
     if not isinstance(argument, (int, types.Integer)):
         raise TypeError(f"{name} must be an integer, not {argument}")
 
@@ -270,14 +274,14 @@ def dtype_of_numbers(argument: Any, name: str) -> np.dtype:
 
 
 def must_be_entries(container_type: Any, keys: Any, name: str, numbers: Any) -> None:
-    """Raise for keys and numbers that are no arrays, or not of what a container of a type holds."""
+    """Raise for keys and numbers that are not arrays of the dtypes that a container of a type holds."""
     dtype_of_numbers(keys, "keys")
     dtype_of_numbers(numbers, name)
     check_arguments(container_type, ("keys", name), (keys, numbers))
 
 
 def only_empty(facade: Any, arguments: str) -> TypeError:
-    """Return the exception for initial items: compiled code makes an empty container, or one of arrays."""
+    """Return the exception for initial items, which constructors in compiled code do not take."""
     name = facade.__name__
     return TypeError(f"compiled code makes an empty {name}(), or {name}.from_arrays({arguments})")
 
@@ -299,7 +303,7 @@ def makes_empty(facade: Any, new: Any, arguments: str) -> None:
 def _overload(decorator: Any, *what: Any) -> Callable[[Any], Any]:
     def register(function: Any) -> Any:
         if not config.DISABLE_JIT:
-            decorator(*what, prefer_literal=True, strict=False)(_with_known(function))
+            decorator(*what, prefer_literal=True, strict=False)(_with_values(function))
         return function
 
     return register

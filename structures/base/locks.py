@@ -1,36 +1,35 @@
-"""Claims: calls from Python take turns at a container, whatever threads they come from.
+"""Locks: calls from Python take turns at a container, whatever threads they come from.
 
 Kernels release the GIL, so that two threads of Python could change one container at the same time. Therefore
-a call claims every container that it is given, and gives the claim back when it ends. A second thread waits.
+a call locks every container that it is given, and unlocks it when it ends. A second thread waits.
 
-The claim is two fields of the container itself: two objects of Python can stand for one container. ::
+The lock is two fields of the container itself, because two Python objects can stand for one container. ::
 
-    claimed_by    0, or the number of the thread whose call uses the container
-    n_claims      how many claims that thread has: it may be given the container twice
+    call_owner    0, or the number of the thread whose call uses the container
+    call_depth    how many times that thread has locked it: it may be given the container twice
 
-A claim is one atomic instruction and takes some nanoseconds. Only a thread that has to wait calls Python. It
-waits as ``time.sleep`` does: other threads run, and Ctrl-C ends it. If it would wait for ever, it raises: two
+Locking is one atomic instruction and takes some nanoseconds. Only a thread that has to wait calls Python. It
+waits as ``time.sleep`` does: other threads run, and Ctrl-C ends it. If it would wait forever, it raises: two
 calls that each hold what the other wants, or a fork in the middle of a call of another thread.
 
-Compiled code does not claim. Where a ``prange`` runs, its *region*, calls of compiled code lock a container
-instead, for there several threads may come to one by ways that the compiler does not see. (What it sees, it
-refuses: see below.) One word of the process says whether there is a region, and
-outside of regions a lock is one test of it::
+Compiled code does not take this lock. While a ``prange`` runs, its *region*, calls of compiled code take
+another one instead, because several threads may reach one container by ways that the compiler does not see.
+(What it sees, it refuses: see below.) One word of the process tells whether there is a region. Outside of
+regions, locking is one test of it::
 
-    region word   low 16 bits: how many regions there are; the others: how many there have been
-    region        of a container: the region word when it was made, which needs no lock in that region; or
-                  its complement, when a call in the region changed it
-    locked_by     0, or the number of the thread that is in a call
+    region word    low 16 bits: how many regions there are; the others: how many there have been
+    region         of a container: the region word when it was made, as it needs no lock in that region; or
+                   its complement, after a call in the region has changed it
+    region_owner   0, or the number of the thread that is in a call
 
-In a region, a call that changes a container locks it. A call that reads it does so only if one that changes
-it was there: reading alone, threads do not wait. A read that begins before the first change, and is not over
-when a later one lets the container grow, is not protected.
+In a region, a call that changes a container locks it. A call that reads it does so only after a call that
+changes it: as long as they only read, threads do not wait. A read that begins before the first change, and is
+still running when a later one lets the container grow, is not protected.
 
-**Loops of** ``prange``: numba runs the iterations in several threads. When it has found the types of a
-function, it asks what is here, which looks at the loops that will be parallel. A container that is the
-same in all iterations, and is changed in them, is a ``TypingError``. Threads may come to one container by
-ways that cannot be seen: through another function, or a list that has it twice. So each loop begins a
-region, and ends it.
+**Loops of** ``prange``: numba runs the iterations in several threads. When numba has inferred the types of a
+function, :class:`ParallelLoops` looks at the loops that will be parallel. A container that is the same in all
+iterations, and is changed in them, is a ``TypingError``. Threads may reach one container in ways that cannot
+be seen: through another function, or a list that has it twice. So each loop begins a region, and ends it.
 """
 
 from __future__ import annotations
@@ -53,45 +52,45 @@ from numba.extending import intrinsic
 from structures.compiling.numba_private import Rewrite, compute_cfg_from_blocks, register_rewrite
 from structures.compiling.numba_private import ir as numba_ir
 
-FIELDS = dict.fromkeys(("claimed_by", "n_claims", "region", "locked_by"), types.int64)
-"""The fields of every container that claims and locks need."""
+FIELDS = dict.fromkeys(("call_owner", "call_depth", "region", "region_owner"), types.int64)
+"""The fields of every container that the locks need."""
 
 _SHORT, _LONG = 20e-6, 1e-3  # seconds between two looks
 _WORD, _HALF, _BIT = ir.IntType(64), ir.IntType(16), ir.IntType(1)
 
-_claim_wanted_by: dict[int, int] = {}
-"""The address of the claim that a waiting thread wants, by the number of the thread."""
+_lock_wanted_by: dict[int, int] = {}
+"""The address of the lock that a waiting thread wants, by the number of the thread."""
 
 
-def _holder(address: int) -> int:
+def _owner(address: int) -> int:
     return ctypes.c_int64.from_address(address).value
 
 
 def _is_circle(me: int, address: int) -> bool:
-    """Return whether the thread that holds a claim waits, maybe by way of others, for one of mine."""
-    holder = _holder(address)
-    for _ in range(len(_claim_wanted_by)):
-        wanted = _claim_wanted_by.get(holder)
+    """Return whether the owner of a lock waits, maybe through others, for one of mine."""
+    owner = _owner(address)
+    for _ in range(len(_lock_wanted_by)):
+        wanted = _lock_wanted_by.get(owner)
         if wanted is None:
             return False
-        holder = _holder(wanted)
-        if holder == me:
+        owner = _owner(wanted)
+        if owner == me:
             return True
     return False
 
 
-def wait_for_claim(address: int) -> None:
-    """Wait until the claim at an address looks free; compiled code tries to take it then."""
+def wait_for_lock(address: int) -> None:
+    """Wait until the lock at an address looks free; compiled code then tries to take it."""
     me, pause = threading.get_ident(), _SHORT
-    _claim_wanted_by[me] = address
+    _lock_wanted_by[me] = address
     try:
-        while holder := _holder(address):
+        while owner := _owner(address):
             if _is_circle(me, address):
                 raise RuntimeError(
                     "two threads wait for each other: each uses a container that the other wants. "
                     "Give the containers to all calls in the same order, or use a lock"
                 )
-            if holder not in sys._current_frames() and _holder(address) == holder:
+            if owner not in sys._current_frames() and _owner(address) == owner:
                 raise RuntimeError(
                     "the thread that was using this container is gone: the process was forked in the middle "
                     "of a call of another thread. The content may be damaged: make a new container"
@@ -99,23 +98,23 @@ def wait_for_claim(address: int) -> None:
             time.sleep(pause)
             pause = min(2 * pause, _LONG)
     finally:
-        del _claim_wanted_by[me]
+        del _lock_wanted_by[me]
 
 
 def _pointers(payload: Any) -> tuple[Any, Any]:
-    return payload._get_ptr_by_name("claimed_by"), payload._get_ptr_by_name("n_claims")
+    return payload._get_ptr_by_name("call_owner"), payload._get_ptr_by_name("call_depth")
 
 
-def claim(c: Any, payloads: Sequence[Any]) -> Any:
-    """Emit code that claims containers; return a bit that says whether Python raised instead."""
+def lock_for_call(c: Any, payloads: Sequence[Any]) -> Any:
+    """Emit code that locks containers for a call; return a bit: whether Python raised instead."""
     first, *others = payloads
-    failed = cgutils.alloca_once_value(c.builder, _claim_one(c, first))
+    failed = cgutils.alloca_once_value(c.builder, _lock_one(c, first))
     if others:
         with c.builder.if_then(c.builder.not_(c.builder.load(failed))):
-            others_failed = claim(c, others)
+            others_failed = lock_for_call(c, others)
             c.builder.store(others_failed, failed)
             with c.builder.if_then(others_failed):
-                give_back(c, [first])
+                unlock_after_call(c, [first])
     return c.builder.load(failed)
 
 
@@ -124,13 +123,13 @@ def _this_thread(builder: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, "PyThread_get_thread_ident"), [])
 
 
-def _claim_one(c: Any, payload: Any) -> Any:
+def _lock_one(c: Any, payload: Any) -> Any:
     holder_at, n_at = _pointers(payload)
     builder = c.builder
     me = _this_thread(builder)
     failed = cgutils.alloca_once(builder, _BIT)
     again, wait, mine, end = (
-        builder.append_basic_block(f"claim.{name}") for name in ("again", "wait", "mine", "end")
+        builder.append_basic_block(f"lock.{name}") for name in ("again", "wait", "mine", "end")
     )
     builder.branch(again)
     builder.position_at_end(again)
@@ -150,8 +149,8 @@ def _claim_one(c: Any, payload: Any) -> Any:
 
 
 def _call_wait(c: Any, address: Any) -> Any:
-    """Emit a call of :func:`wait_for_claim`; return whether it raised."""
-    function = c.pyapi.unserialize(c.pyapi.serialize_object(wait_for_claim))
+    """Emit a call of :func:`wait_for_lock`; return whether it raised."""
+    function = c.pyapi.unserialize(c.pyapi.serialize_object(wait_for_lock))
     argument = c.pyapi.long_from_longlong(address)
     result = c.pyapi.call_function_objargs(function, [argument])
     for each in (function, argument, result):
@@ -159,8 +158,8 @@ def _call_wait(c: Any, address: Any) -> Any:
     return cgutils.is_null(c.builder, result)
 
 
-def give_back(c: Any, payloads: Sequence[Any]) -> None:
-    """Emit code that gives claims back."""
+def unlock_after_call(c: Any, payloads: Sequence[Any]) -> None:
+    """Emit code that unlocks containers after a call."""
     for payload in reversed(payloads):
         holder_at, n_at = _pointers(payload)
         n = c.builder.sub(c.builder.load(n_at), _WORD(1))
@@ -188,9 +187,9 @@ def note_region(builder: Any, payload: Any) -> None:
 
 
 def is_shared(builder: Any, payload: Any) -> Any:
-    """Emit what says whether there is a region, in which the container was not made."""
+    """Emit whether there is a region in which the container was not made."""
     word = builder.load(region_word(builder))
-    # It changes only in calls that begin or end a region, before and after its threads run.
+    # It changes only in calls that begin or end a region, before and after the threads of the region run.
     word.set_metadata("invariant.load", builder.module.add_metadata([]))
     is_region = builder.icmp_unsigned("!=", builder.trunc(word, _HALF), _HALF(0))
     before = builder.block
@@ -204,13 +203,13 @@ def is_shared(builder: Any, payload: Any) -> Any:
     return answer
 
 
-def lock(builder: Any, payload: Any, changes: bool) -> Any:
-    """Emit code that locks a container where it has to; return a bit: whether :func:`unlock` has to."""
+def lock_in_region(builder: Any, payload: Any, changes: bool) -> Any:
+    """Emit code that locks a container if necessary; return a bit: whether to unlock it."""
     is_needed = is_shared(builder, payload)
     before = builder.block
     with cgutils.if_unlikely(builder, is_needed):
-        fields = [payload._get_ptr_by_name(name) for name in ("region", "locked_by")]
-        is_taken = builder.call(_lock(builder.module), [*fields, _BIT(changes)])
+        fields = [payload._get_ptr_by_name(name) for name in ("region", "region_owner")]
+        is_taken = builder.call(_region_lock(builder.module), [*fields, _BIT(changes)])
         inside = builder.block
     is_held = builder.phi(_BIT)
     is_held.add_incoming(_BIT(0), before)
@@ -218,14 +217,14 @@ def lock(builder: Any, payload: Any, changes: bool) -> Any:
     return is_held
 
 
-def unlock(builder: Any, payload: Any, is_held: Any) -> None:
+def unlock_in_region(builder: Any, payload: Any, is_held: Any) -> None:
     """Emit code that unlocks a container if it is held."""
     with cgutils.if_unlikely(builder, is_held):
-        builder.store_atomic(_WORD(0), payload._get_ptr_by_name("locked_by"), "release", 8)
+        builder.store_atomic(_WORD(0), payload._get_ptr_by_name("region_owner"), "release", 8)
 
 
-def _lock(module: Any) -> Any:
-    """Return the function that waits for a lock; it returns whether it took it."""
+def _region_lock(module: Any) -> Any:
+    """Return the function that waits for a lock, and returns whether it took it."""
     name = "structures.lock"
     if name in module.globals:
         return module.globals[name]
@@ -255,25 +254,25 @@ def _lock(module: Any) -> Any:
     with builder.if_then(changes):
         builder.store_atomic(builder.not_(word), region_at, "monotonic", 8)
     builder.ret(_BIT(1))
-    builder.position_at_end(end)  # in a call of this thread, which unlocks it
+    builder.position_at_end(end)  # an outer call of this thread has it, and unlocks it
     builder.ret(_BIT(0))
     return function
 
 
 # --------------------------------------------------------------------------------------- loops of prange
-_NAMES_A_CONTAINER = re.compile("@[0-9a-f]{8}")  # the name of a type has those of its parts
+_NAMES_A_CONTAINER = re.compile("@[0-9a-f]{8}")  # the name of a type contains those of its parts
 _OF_PARTS = ("getattr", "getitem", "static_getitem", "typed_getitem", "cast")
 
 
 class SharedContainerError(TypingError):
-    """Threads would change one container."""
+    """Raised where threads would change one container."""
 
     def __init__(self, message: str, loc: Any) -> None:
         super().__init__(message, loc)
-        self._shown = f"{message}\n{loc.strformat()}"
+        self._message = f"{message}\n{loc.strformat()}"
 
     def __str__(self) -> str:  # numba would put the name of its pass first
-        return self._shown
+        return self._message
 
 
 def _is_prange(statement: Any, typemap: Any) -> bool:
@@ -285,7 +284,7 @@ def _is_prange(statement: Any, typemap: Any) -> bool:
 
 
 class _Body:
-    """The body of a loop, to ask which containers its iterations change."""
+    """The body of a loop, searched for containers that its iterations change."""
 
     def __init__(self, blocks: Any, labels: Any, typemap: Any) -> None:
         self._typemap = typemap
@@ -332,7 +331,7 @@ class _Body:
         return (container, verb) if is_changed else (None, "")
 
     def _outside(self, variable: Any, within: tuple[str, ...] = ()) -> str:
-        """Return the name of what is the same in all iterations, empty if it is not."""
+        """Return the name of a variable that is the same in all iterations, else the empty string."""
         if variable.name not in self._assigned:
             return variable.unversioned_name
         if variable.name in within:
@@ -371,7 +370,7 @@ def leave_region(typingctx, n):
 
 
 class ParallelLoops(Rewrite):
-    """What numba asks about each function, once for each of its blocks."""
+    """Checks the parallel loops of a function, and puts regions around them."""
 
     def __init__(self, state: Any) -> None:
         self._state = state
@@ -379,7 +378,7 @@ class ParallelLoops(Rewrite):
         self._is_seen = not (options.enabled and options.prange)
 
     def match(self, func_ir, block, typemap, calltypes):
-        """Look at all loops at the first call; the changes are made in place."""
+        """Look at all loops at the first call; they are changed in place."""
         if not self._is_seen:
             self._is_seen = True
             if any(_NAMES_A_CONTAINER.search(str(each)) for each in typemap.values()):
@@ -393,7 +392,7 @@ class ParallelLoops(Rewrite):
             if len(loop.entries) == len(loop.exits) == 1
             and any(_is_prange(each, typemap) for each in blocks[next(iter(loop.entries))].body)
         ]
-        # Loops in others are not parallel.
+        # Inner loops are not parallel.
         outer = [loop for loop in loops if not any(loop.header in o.body for o in loops if o is not loop)]
         for loop in outer:
             _Body(blocks, loop.body, typemap).check()
@@ -401,7 +400,7 @@ class ParallelLoops(Rewrite):
             self._make_region(blocks, loop)
 
     def _make_region(self, blocks: Any, loop: Any) -> None:
-        """Begin a region before a loop, and end it behind; others come there who did not begin one."""
+        """Begin a region before a loop, and end it after: there, `n` is 0 if the loop was not entered."""
         first, (entry,), (exit_,) = blocks[min(blocks)], loop.entries, loop.exits
         scope, loc = first.scope, blocks[loop.header].loc
         n = self._variable(scope, types.int64, loc)
@@ -418,7 +417,7 @@ class ParallelLoops(Rewrite):
         return variable
 
     def _call(self, function: Any, arguments: Any, target: Any, loc: Any) -> list[Any]:
-        """Return the statements that call a function of int64, and keep the result."""
+        """Return the statements that call a function of int64, and assign the result."""
         kind = self._state.typingctx.resolve_value_type(function)
         called = self._variable(target.scope, kind, loc)
         call = numba_ir.Expr.call(called, arguments, (), loc)

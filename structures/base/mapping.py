@@ -14,7 +14,7 @@ from structures.compiling.jit import inner, kernel, quiet
 from structures.primitives.simd import smaller
 from structures.status import error, float64, float64_array, int64, int64_array
 
-NOTHING: Any = object()  # stands for a default that was not given
+NOT_GIVEN: Any = object()  # in place of a default
 AHEAD = 16  # how many items ahead a key is prefetched
 
 
@@ -24,9 +24,13 @@ class KeyedType(StructType):
     number_parameters = ("count", "counts", "n", "value", "values", "delta", "deltas", "numbers", "default")
 
 
+class MapType(KeyedType):
+    """Base of the types of maps, which also have ``update``."""
+
+
 @kernel
 def check_sizes(keys, numbers):
-    """Raise where there are not as many numbers as keys."""
+    """Raise if keys and numbers differ in length."""
     if keys.size != numbers.size:
         raise ValueError("keys and their numbers differ in length")
 
@@ -44,7 +48,7 @@ def _put_back(self, keys, before, was_in, n):
 @method(KeyedType, "_change_many")
 @kernel
 def _change_many(self, keys, numbers, is_sum):
-    """Add or set all or nothing. Returns (status, index of the item that failed)."""
+    """Add or set all or nothing. Return (status, index of the item that failed)."""
     if keys.size != numbers.size:
         return status.OUT_OF_RANGE, smaller(keys.size, numbers.size)
     before = np.full(keys.size, self.get(0))  # the dtype of the container, not that of the numbers
@@ -60,26 +64,26 @@ def _change_many(self, keys, numbers, is_sum):
     return status.OK, keys.size
 
 
-@method(KeyedType, "update_many")
+@method(KeyedType, "add_many")
 @kernel
-def _update_many(self, keys, deltas):
-    """Add all or nothing. Returns (status, index of the item that failed)."""
+def _add_many(self, keys, deltas):
+    """Add all or nothing. Return (status, index of the item that failed)."""
     return self._change_many(keys, deltas, True)
 
 
 @method(KeyedType, "set_many")
 @kernel
 def _set_many(self, keys, values):
-    """Set all or nothing. Returns a status."""
+    """Set all or nothing. Return a status."""
     return self._change_many(keys, values, False)[0]
 
 
-@method(KeyedType, "update")
+@method(MapType, "update")
 @kernel
 def _update(self, other):
-    """Add all numbers of another container, or nothing. Returns a status."""
-    keys, deltas = other.to_arrays()
-    return self._change_many(keys, deltas, True)[0]
+    """Set all entries of another container, or none. Return a status."""
+    keys, values = other.to_arrays()
+    return self.set_many(keys, values)
 
 
 @method(KeyedType, "get_many")
@@ -95,7 +99,7 @@ def _get_many(self, keys, default=0):
 @method(KeyedType, "remove_many")
 @quiet
 def _remove_many(self, keys):
-    """Remove the keys that are there; return how many."""
+    """Remove keys that may be missing; return how many were removed."""
     n = self.size
     for i in range(keys.size):
         self.remove(keys[i])
@@ -147,7 +151,7 @@ class Keyed(Facade):
 
     __slots__ = ()
     _noun = "value"
-    _float_hint = ""  # what a message says of a float for a container of integers
+    _float_hint = ""  # added to the message for a float in a container of integers
 
     @property
     def dtype(self) -> np.dtype:
@@ -202,14 +206,14 @@ class Keyed(Facade):
         value = self._kernels.get(self, key)
         return value if value or self._kernels.contains(self, key) else default
 
-    def update_many(self, keys: Any, deltas: Any) -> None:
+    def add_many(self, keys: Any, deltas: Any = None) -> None:
         """Add ``deltas[i]`` to the number of ``keys[i]``, for every i in order; all or nothing.
 
         Parameters
         ----------
-        keys : (n,) array_like of int
-            May repeat.
-        deltas : (n,) array_like of int or float
+        keys : (n,) array_like of int; or mapping, iterable of (int, int or float), or container
+            Keys may repeat. Without `deltas`, keys and what is added to each.
+        deltas : (n,) array_like of int or float, optional
 
         Raises
         ------
@@ -227,45 +231,18 @@ class Keyed(Facade):
         --------
         >>> from structures import IntMap
         >>> m = IntMap()
-        >>> m.update_many([7, 8, 7], [2, 3, 4])
-        >>> m[7]
-        6
+        >>> m.add_many([7, 8, 7], [2, 3, 4])
+        >>> m.add_many({8: 1})
+        >>> m[7], m[8]
+        (6, 4)
         """
+        if deltas is None:
+            keys, deltas = self._unzipped(keys)
         keys, deltas = self._keys(keys), self._numbers(deltas, "deltas")
         self._same_length(keys, deltas, "deltas")
-        failure, i = self._kernels.update_many(self, keys, deltas)
+        failure, i = self._kernels.add_many(self, keys, deltas)
         if failure < 0:
             raise error(failure, f"key {keys[i]}")
-
-    def update(self, other: Any) -> None:
-        """Add the numbers of a mapping, of pairs or of a container to those here; all or nothing.
-
-        It adds, as that of :class:`collections.Counter` does; :meth:`set_many` sets.
-
-        Parameters
-        ----------
-        other : mapping, iterable of (int, int or float), or container of keys and numbers
-
-        Raises
-        ------
-        ValueError, OverflowError
-            As :meth:`update_many`.
-
-        Complexity
-        ----------
-        The cost of :meth:`add`, for each item.
-
-        Examples
-        --------
-        >>> from structures import MaxHeap
-        >>> h = MaxHeap({7: 2})
-        >>> h.update({7: 3, 8: 1})
-        >>> h.update(MaxHeap({8: 5}))
-        >>> h[7], h[8]
-        (5, 6)
-        """
-        arrays = other.to_arrays() if isinstance(other, Keyed) else self._unzipped(other)
-        self.update_many(*arrays)
 
     def set_many(self, keys: Any, values: Any) -> None:
         """Set ``keys[i]`` to ``values[i]`` for every i, in order; all or nothing.
@@ -324,7 +301,7 @@ class Keyed(Facade):
         return self._kernels.get_many(self, self._keys(keys), self._number(default, "default"))
 
     def remove_many(self, keys: Any) -> int:
-        """Remove those of many keys that are here, and return how many they were.
+        """Remove many keys, and return how many of them were in the container.
 
         Parameters
         ----------
@@ -445,6 +422,43 @@ class Keyed(Facade):
             raise ValueError(f"{keys.size} keys but {values.size} {name}")
 
     @staticmethod
-    def _unzipped(items: Any) -> tuple[list[Any], list[Any]]:
+    def _unzipped(items: Any) -> tuple[Any, Any]:
+        """Return the keys and the numbers of a mapping, of pairs or of a container."""
+        if isinstance(items, Keyed):
+            return items.to_arrays()
         pairs = list(items.items() if hasattr(items, "items") else items)
         return [key for key, _ in pairs], [value for _, value in pairs]
+
+
+class Map(Keyed):
+    """Base of the maps, which :meth:`update` as a dict does."""
+
+    __slots__ = ()
+
+    def update(self, other: Any) -> None:
+        """Set the entries of a mapping, of pairs or of a container, as that of a dict does; all or nothing.
+
+        Parameters
+        ----------
+        other : mapping, iterable of (int, int or float), or container of keys and numbers
+            A repeated key has its last value.
+
+        Raises
+        ------
+        ValueError, MemoryError
+            As :meth:`set_many`.
+
+        Complexity
+        ----------
+        The cost of ``m[key] = value``, for each entry.
+
+        Examples
+        --------
+        >>> from structures import IntMap
+        >>> m = IntMap({7: 2})
+        >>> m.update({7: 3, 8: 1})
+        >>> m.update([(8, 5)])
+        >>> m[7], m[8]
+        (3, 5)
+        """
+        self.set_many(*self._unzipped(other))

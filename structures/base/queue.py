@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from structures.base.mapping import NOTHING, Keyed, KeyedType
+from structures.base.mapping import NOT_GIVEN, Keyed, KeyedType
 from structures.base.struct_type import method
 from structures.compiling.jit import inner, kernel, quiet
 from structures.primitives.memory import new_words
@@ -66,7 +66,7 @@ class Counted(Keyed):
 
         Complexity
         ----------
-        A heap: O(log n). Buckets: O(1) expected, amortised, to a neighbouring count; O(log k) expected to
+        A heap: O(log n). Buckets: O(1) expected, amortized, to a neighbouring count; O(log k) expected to
         any other of k distinct counts.
 
         Examples
@@ -128,7 +128,7 @@ class Counted(Keyed):
 
         Complexity
         ----------
-        A heap: O(1). Buckets: O(log n) amortised.
+        A heap: O(1). Buckets: O(log n) amortized.
 
         Examples
         --------
@@ -139,7 +139,7 @@ class Counted(Keyed):
         self._must_have_keys()
         return self._kernels.peek(self)
 
-    def pop(self, unnamed: Any = NOTHING, /, *, default: Any = NOTHING) -> Any:
+    def pop(self, unnamed: Any = NOT_GIVEN, /, *, default: Any = NOT_GIVEN) -> Any:
         """Remove the top and return its (key, count).
 
         Parameters
@@ -167,7 +167,7 @@ class Counted(Keyed):
 
         Complexity
         ----------
-        O(log n), for buckets amortised.
+        O(log n), for buckets amortized.
 
         Examples
         --------
@@ -176,7 +176,7 @@ class Counted(Keyed):
         >>> h.pop(), h.pop(default=None)
         ((7, 2), None)
         """
-        if unnamed is not NOTHING:
+        if unnamed is not NOT_GIVEN:
             default = unnamed
             warnings.warn(
                 "pop() removes the top, and its default is given by name: pop(default=...). "
@@ -184,7 +184,7 @@ class Counted(Keyed):
                 DeprecationWarning,
                 stacklevel=2,
             )
-        if default is not NOTHING and not len(self):
+        if default is not NOT_GIVEN and not len(self):
             return default
         self._must_have_keys()
         return self._kernels.pop(self)

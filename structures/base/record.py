@@ -23,13 +23,13 @@ class Record(structref.StructRefProxy, metaclass=ContainerClass):
 
     The fields are given with the base, by their numba types. The class is called with all of them, by
     position or by name, in Python and in compiled code. There, fields are read and assigned; arrays and
-    containers are shared. Python only holds a record. Calls from several threads do not take turns at it.
+    containers are shared. Python can only hold a record and pass it on. Records have no locks.
 
-    A field of the type None has any type, that of its argument. Kernels are compiled for each.
+    A field of the type None has the type of its argument. Kernels are compiled for each.
 
     Complexity
     ----------
-    A call from Python: some 30 us, and what a kernel's call takes. Compiled once, and kept on disk beside
+    A call from Python takes some 30 us more than that of a kernel. Compiled once, and cached on disk beside
     the code of the module that defines the class.
 
     Examples
@@ -55,7 +55,7 @@ class Record(structref.StructRefProxy, metaclass=ContainerClass):
     _make: ClassVar[Any]
 
     def __init_subclass__(cls, **fields: Any) -> None:
-        if not fields:  # a copy that numba makes of a class in a script, to find the original
+        if not fields:  # a copy that numba makes of a class in a script
             return
         cls.fields = fields
         names = {"__module__": cls.__module__, "__qualname__": f"{cls.__qualname__}.struct_type"}
@@ -73,7 +73,7 @@ class Record(structref.StructRefProxy, metaclass=ContainerClass):
 
     @classmethod
     def type(cls, **types_of_others: Any) -> Any:
-        """Return the numba type of these records, given the types of the fields that may have any."""
+        """Return the numba type of these records, given the types of the fields that are declared as None."""
         return cls.struct_type(fields_of(**{**cls.fields, **types_of_others}))
 
     @classmethod

@@ -3,11 +3,12 @@
 A container is a numba StructRef: a reference-counted pointer to its fields, some of which are arrays,
 reference-counted themselves. Two facts shape what kernels see of it.
 
-1. **Counting is slow.** Every atomic increment or decrement takes 5 ns, a whole heap operation 60 ns. So
-   quiet kernels (:mod:`structures.compiling.jit`) get a container as a :class:`BorrowedType`, a bare pointer,
-   and what they read from its fields is borrowed too. The caller keeps the container alive during the call.
-   The rule for kernels: an array that was read from a field is not used after the field is assigned, and is
-   never stored or returned, only copied. An array that is an argument of a quiet kernel is not stored either.
+1. **Counting references is slow.** Every atomic increment or decrement takes 5 ns, a whole heap operation
+   60 ns. So quiet kernels (:mod:`structures.compiling.jit`) get a container as a :class:`BorrowedType`, a
+   bare pointer, and what they read from its fields is borrowed too. The caller keeps the container alive
+   during the call. The rule for kernels: an array that was read from a field is not used after the field is
+   assigned, and is never stored or returned, only copied. An array that is an argument of a quiet kernel is
+   not stored either.
 2. **Callers go stale.** A user's cached function that takes a container contains our code, inlined. The
    fields of every container type include the digest of this package (:func:`fields_of`). An upgrade makes
    another type, so that the user's function is compiled again.
@@ -40,16 +41,24 @@ from numba.extending import (
 )
 
 from structures.base.in_njit import check_verb, name_type, resolve_attributes
-from structures.base.locks import FIELDS, claim, give_back, is_shared, lock, note_region, unlock
+from structures.base.locks import (
+    FIELDS,
+    is_shared,
+    lock_for_call,
+    lock_in_region,
+    note_region,
+    unlock_after_call,
+    unlock_in_region,
+)
 from structures.compiling.cache import DIGEST, PACKAGE
-from structures.compiling.dispatchers import NOTHING_AROUND
+from structures.compiling.dispatchers import NO_GUARD
 from structures.compiling.numba_private import MemInfoPointer, meminfo_struct_type
 from structures.compiling.without_jit import PlainContainer, give_compiled_verbs
 
 _CHANGING_VERBS = (
     *("add", "add_many", "assign", "clear", "compact", "discard", "drop", "improve", "merge", "pop"),
     *("pop_many", "pop_max", "pop_min", "push", "push_many", "rebuild", "remove", "remove_many"),
-    *("remove_range", "replace", "reserve", "set", "set_many", "setdefault", "sub", "update", "update_many"),
+    *("remove_range", "replace", "reserve", "set", "set_many", "setdefault", "sub", "update"),
 )
 
 
@@ -60,8 +69,10 @@ _CLASSES: dict[tuple[str, str], type[StructType]] = {}  # by module and name, fo
 class StructType(types.StructRef):
     """Base of the container types."""
 
-    facade: Any = None  # the class in Python, set by bind; calls claim what has one
-    also_claims: Sequence[str] = ()  # fields with containers that Python reaches otherwise: claimed as well
+    facade: Any = None  # the class in Python, set by bind; calls lock what has one
+    also_locked: Sequence[
+        str
+    ] = ()  # fields with containers that Python reaches in other ways: locked as well
 
     def __init_subclass__(cls) -> None:
         _CLASSES[cls.__module__, cls.__qualname__] = cls
@@ -73,12 +84,12 @@ class StructType(types.StructRef):
 
     @property
     def key(self) -> Any:
-        """What makes two of them equal."""
+        """What equality and hashes of these types depend on."""
         return type(self), self._plain_fields
 
     @property
     def label(self) -> str:
-        """The name in messages: that of the class, and what makes its types different."""
+        """The name in messages: that of the class, with what tells its types apart."""
         return type(self).__name__.removesuffix("Type")
 
     def preprocess_fields(self, fields: Any) -> tuple[tuple[str, Any], ...]:
@@ -94,15 +105,15 @@ class StructType(types.StructRef):
     number_parameters: Collection[str] = ()  # the parameters of methods that are counts or values
     changing_verbs: Collection[str] = _CHANGING_VERBS  # no other method changes what a container holds
     sorting_verbs: Collection[str] = ()  # these read, but change the arrays
-    is_of_rows = False  # whether threads may change it at the same time, each its own rows
+    is_of_rows = False  # whether threads may change it at the same time, each in its own rows
 
     @property
     def float_parameters(self) -> Collection[str]:
-        """Those of them that may be floats; elsewhere a float is a typing error."""
+        """The parameters of methods that may be floats; elsewhere a float is a typing error."""
         return ()
 
     def method(self, name: str) -> Any:
-        """Return the kernel that is a method of this type, None if there is none of that name."""
+        """Return the kernel that is the method of that name, or None."""
         return _find_method(type(self), name)
 
     @property
@@ -115,7 +126,7 @@ class StructType(types.StructRef):
 
 
 class GoneType(StructType):
-    """A type of another release, whose class may be gone or have other fields; no value has this type."""
+    """A type of another release, whose class may be gone or have other fields; it has no values."""
 
 
 _DIGEST_FIELD = f"digest_{DIGEST}"
@@ -132,7 +143,7 @@ def _type_of(module: str, name: str, fields: Any) -> StructType:
 
 
 def fields_of(**fields: Any) -> list[tuple[str, Any]]:
-    """Return the field list of a container type: also its claim, and the digest of this package, empty.
+    """Return the field list of a container type: also its locks, and an empty field named by our digest.
 
     A changed digest makes another type, and so another signature for every cached function that takes one.
     """
@@ -148,7 +159,7 @@ class BorrowedType(types.Type):
 
     @property
     def key(self) -> Any:
-        """What makes two of them equal."""
+        """What equality and hashes of these types depend on."""
         return self.owner
 
 
@@ -182,7 +193,7 @@ def _cast_to_borrowed(context, builder, from_type, to_type, value):
 
 
 def _unbox(owner: StructType, obj: Any, c: Any) -> tuple[Any, Any]:
-    """Read a container object: return the container, with a reference counted, and its borrowed pointer."""
+    """Read a container object: return the container, as a new reference, and its borrowed pointer."""
     held = c.pyapi.object_getattr_string(obj, "_meminfo")
     struct = cgutils.create_struct_proxy(owner)(c.context, c.builder)
     struct.meminfo = c.unbox(MemInfoPointer(types.voidptr), held).value
@@ -191,16 +202,18 @@ def _unbox(owner: StructType, obj: Any, c: Any) -> tuple[Any, Any]:
     return value, borrow(c.context, c.builder, owner, value)
 
 
-def _claimed(owner: StructType, value: Any, pointer: Any, c: Any) -> NativeValue:
-    """Return `value` for a call that claims the container, and those that are reached through it."""
+def _locked(owner: StructType, value: Any, pointer: Any, c: Any) -> NativeValue:
+    """Return `value` for a call that locks the container, and those that are reached through it."""
     if owner.facade is None:
         return NativeValue(value)
     typed = [(owner, pointer)]
-    for name in owner.also_claims:
+    for name in owner.also_locked:
         field = _get_borrowed_field(c.context, c.builder, owner.passed_as, pointer, name)
         typed.append((owner.field_dict[name], field))
     payloads = [payload_of(c.context, c.builder, each.passed_as, at) for each, at in typed]
-    return NativeValue(value, is_error=claim(c, payloads), cleanup=lambda: give_back(c, payloads))
+    return NativeValue(
+        value, is_error=lock_for_call(c, payloads), cleanup=lambda: unlock_after_call(c, payloads)
+    )
 
 
 @unbox(BorrowedType)
@@ -208,7 +221,7 @@ def _unbox_borrowed(typ, obj, c):
     value, pointer = _unbox(typ.owner, obj, c)
     # Reading the object counted a reference; the object itself outlives the call.
     c.context.nrt.decref(c.builder, typ.owner, value)
-    return _claimed(typ.owner, pointer, pointer, c)
+    return _locked(typ.owner, pointer, pointer, c)
 
 
 def _box(typ, val, c):
@@ -224,7 +237,7 @@ def _box(typ, val, c):
 
 def _unbox_owned(typ, obj, c):
     value, pointer = _unbox(typ, obj, c)
-    native = _claimed(typ, value, pointer, c)
+    native = _locked(typ, value, pointer, c)
     with c.builder.if_then(native.is_error):
         c.context.nrt.decref(c.builder, typ, value)
     return native
@@ -306,7 +319,7 @@ def method(struct_class: type, name: str) -> Callable[[Any], Any]:
 
 
 def _find_method(struct_class: type, name: str) -> Any:
-    """Return the kernel that is the method of a container type, None where it has none."""
+    """Return the kernel that is the method of a container type, or None."""
     found = (_METHODS.get((base, name)) for base in struct_class.__mro__)
     return next((function for function in found if function is not None), None)
 
@@ -314,7 +327,7 @@ def _find_method(struct_class: type, name: str) -> Any:
 def bind(struct_class: type[StructType], facade: Any) -> None:
     """Make `facade` the Python class of a container type, and the type's methods its ``_kernels``.
 
-    A class in Python calls the same kernels as compiled code does, so that no further layer is compiled.
+    A class in Python calls the same kernels as compiled code does: no further layer is compiled.
     """
     names = {name for base, name in _METHODS if issubclass(struct_class, base)}
     facade._kernels = SimpleNamespace(**{name: _find_method(struct_class, name) for name in names})
@@ -327,7 +340,7 @@ def bind(struct_class: type[StructType], facade: Any) -> None:
 
 
 def _method_of(owner: StructType, name: str) -> Any:
-    """Return the kernel that is a method of a type, or None for what may be a field; raise for neither."""
+    """Return the kernel that is a method of a type, None for a field; raise for any other name."""
     found = _find_method(type(owner), name)
     if found is None and name not in owner.field_dict and owner.facade is not None:
         check_verb(owner, name, [verb for verb in vars(owner.facade._kernels) if verb[0] != "_"])
@@ -335,13 +348,13 @@ def _method_of(owner: StructType, name: str) -> Any:
 
 
 def _borrowed_field(typ: BorrowedType, name: str) -> Any:
-    """Return the type of a field of a borrowed container, None where there is no such field."""
+    """Return the type of a field of a borrowed container, or None."""
     field = typ.owner.field_dict.get(name)
     return field.passed_as if isinstance(field, StructType) else field
 
 
-class _Lock:
-    """A lock around calls of a method, by others than this package: of the container, the first argument."""
+class _RegionLock:
+    """The guard of calls of a method from outside of this package: it locks the first argument."""
 
     def __init__(self, owner: StructType, only_reads: bool) -> None:
         self._owner = owner
@@ -350,7 +363,7 @@ class _Lock:
     def of_callers_in(self, context: Any) -> Any:
         caller = context.fndesc.modname
         is_inside = caller.startswith(f"{PACKAGE}.") and not caller.endswith(".container")  # operators
-        return NOTHING_AROUND if is_inside else self
+        return NO_GUARD if is_inside else self
 
     def _payload(self, context: Any, builder: Any, argument_types: Any, arguments: Any) -> Any:
         pointer = arguments[0]
@@ -364,31 +377,31 @@ class _Lock:
     @contextmanager
     def block(self, context, builder, argument_types, arguments):
         payload = self._payload(context, builder, argument_types, arguments)
-        is_held = lock(builder, payload, not self.only_reads)
+        is_held = lock_in_region(builder, payload, not self.only_reads)
         yield
-        unlock(builder, payload, is_held)
+        unlock_in_region(builder, payload, is_held)
 
 
-_lock = functools.cache(_Lock)
+_region_lock = functools.cache(_RegionLock)
 
 
-def _lock_of(typ: Any, name: str) -> Any:
-    """Return what is around the calls of a method."""
+def _guard_of(typ: Any, name: str) -> Any:
+    """Return the guard of the calls of a method."""
     owner = getattr(typ, "owner", typ)
     if owner.is_of_rows:
-        return NOTHING_AROUND
-    return _lock(owner, name not in owner.changing_verbs and name not in owner.sorting_verbs)
+        return NO_GUARD
+    return _region_lock(owner, name not in owner.changing_verbs and name not in owner.sorting_verbs)
 
 
 resolve_attributes(
     StructType,
     lambda typ, name: None,  # structref finds the fields
     _method_of,
-    _lock_of,
+    _guard_of,
 )
 resolve_attributes(
     BorrowedType,
     _borrowed_field,
     lambda typ, name: _method_of(typ.owner, name),
-    _lock_of,
+    _guard_of,
 )

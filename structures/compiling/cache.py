@@ -1,21 +1,21 @@
-"""Compiled code on disk: what it depends on, so that it never gets stale, and the folder that holds it.
+"""Compiled code on disk: what its keys depend on, so that it never goes stale, and the folder that holds it.
 
-**Digests.** numba's cache looks at the file of a function, but not at the files of the functions it calls.
+**Keys.** numba's cache looks at the file of a function, but not at the files of the functions it calls.
 After an upgrade of a callee, the caller would run the old code. But the key of the cache also depends on
-the values in the closure of the function. :func:`stamped` puts a digest of the sources there: of the
+the values in the closure of the function. :func:`with_digests` puts digests of the sources there: of the
 function's package and of this one. Cost accepted: a change to any source file compiles every kernel of its
 package again.
 
-**Stamps.** A user's cached function has no such key. numba looks for it by the types of its arguments.
+**Callers.** A user's cached function has no such key. numba looks for it by the types of its arguments.
 Container types have a digest of this package (:mod:`structures.base.struct_type`), but a function that
-makes its containers may have no argument of ours. So every call of a kernel leaves a stamp in the
-environment of the caller: the Python objects that numba keeps with compiled code and reads back with it. A
-stamp that is read back compares its digests with those of now. If they differ, it raises what numba takes
-for a missing file, and the caller is compiled again. numba keeps with a function the environments of all
-functions that are compiled into it, so that the callers of callers are stamped, too. A stamp costs nothing
-when the code runs.
+makes its containers may have no argument of ours. So every call of a kernel adds a :class:`SourceDigests`
+to the environment of the caller: the Python objects that numba keeps with compiled code and unpickles with
+it. Unpickling compares the digests with those of the current sources. If they differ, it raises what numba
+takes for a missing file, and the caller is compiled again. numba keeps with a function the environments of
+all functions that are compiled into it, so the callers of callers are covered, too. This costs nothing when
+the code runs.
 
-**The folder.** numba's cache is made of pickles and machine code, and who writes to it chooses what this
+**The folder.** numba's cache consists of pickles and machine code: whoever writes to it chooses what this
 process runs. So a folder that other users can write to is not used. A process that adds code reads an index,
 and writes it again. Two at once would lose what one of them adds, so processes take turns.
 """
@@ -101,34 +101,34 @@ def package_of(function: Callable[..., Any]) -> str:
     return function.__module__.partition(".")[0]
 
 
-def stamped(function: Callable[..., Any], kind: str) -> Any:
+def with_digests(function: Callable[..., Any], kind: str) -> Any:
     """Return the function with one more value in its closure, which the key of its cached code depends on.
 
     The value is the digest of this package, that of the function's package, and the kind of code.
     """
-    stamp = " ".join((DIGEST, package_digest(package_of(function)), kind))
+    digests = " ".join((DIGEST, package_digest(package_of(function)), kind))
     code = function.__code__
-    code = code.replace(co_freevars=(*code.co_freevars, ".stamp"))  # no variable can have this name
-    closure = (*(function.__closure__ or ()), CellType(stamp))
+    code = code.replace(co_freevars=(*code.co_freevars, ".digests"))  # no variable can have this name
+    closure = (*(function.__closure__ or ()), CellType(digests))
     copy = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
     copy.__kwdefaults__ = function.__kwdefaults__
     return functools.update_wrapper(copy, function)
 
 
-# ------------------------------------------------------------------------------------------------ stamps
-def read_back(digests: tuple[tuple[str, str], ...]) -> Stamp:
-    """Return the stamp with these digests, which cached code has."""
+# ----------------------------------------------------------------------------------------------- callers
+def read_back(digests: tuple[tuple[str, str], ...]) -> SourceDigests:
+    """Return what cached code was pickled with, or raise if the sources have changed since."""
     for package, digest in digests:
         if package_digest(package) != digest:
             raise FileNotFoundError(f"the sources of {package} have changed")
-    return Stamp(package for package, _ in digests)
+    return SourceDigests(package for package, _ in digests)
 
 
-# Code that was cached when stamps had a module of their own looks for `read_back` there.
+# Code that users cached with 0.1.0 imports `read_back` from there.
 sys.modules[f"{__package__}.stamps"] = sys.modules[__name__]
 
 
-class Stamp:
+class SourceDigests:
     """The packages whose code is compiled into a caller; pickled with the digests of their sources."""
 
     def __init__(self, packages: Any) -> None:
@@ -139,14 +139,14 @@ class Stamp:
 
 
 @functools.cache
-def _stamp_for(package: str) -> Stamp:
-    return Stamp(dict.fromkeys((PACKAGE, package)))
+def _digests_of(package: str) -> SourceDigests:
+    return SourceDigests(dict.fromkeys((PACKAGE, package)))
 
 
-def leave_stamp(context: Any, package: str) -> None:
-    """Stamp the function that a target context compiles, which calls a kernel of a package."""
-    if context.environment is not None and _stamp_for(package) not in context.environment.consts:
-        context.environment.consts.append(_stamp_for(package))
+def record_digests(context: Any, package: str) -> None:
+    """Add digests to the function that a target context compiles, as it calls a kernel of a package."""
+    if context.environment is not None and _digests_of(package) not in context.environment.consts:
+        context.environment.consts.append(_digests_of(package))
 
 
 # -------------------------------------------------------------------------------------------- the folder
@@ -158,7 +158,7 @@ _PAUSE = 0.002
 
 @functools.cache
 def others_may_write(folder: str, source: str) -> bool:
-    """Return whether others than this user, and the owner of a source file, can write to its cache folder."""
+    """Return whether anyone but this user and the owner of a source file can write to its cache folder."""
     if not hasattr(os, "getuid"):
         return False
     trusted = {0, os.getuid(), os.stat(source).st_uid}
@@ -184,7 +184,7 @@ def turn_to_write(folder: str) -> Iterator[None]:
             _lock(opened)
         yield
     finally:
-        os.close(opened)  # which ends the turn
+        os.close(opened)  # which unlocks it
 
 
 def _lock(opened: int) -> None:
@@ -198,11 +198,11 @@ def _lock(opened: int) -> None:
 
 
 class _FilesWithKeys:
-    """Files of numba's cache that say what they are the code of.
+    """Files of numba's cache that contain their keys.
 
     Two processes that write at the same time choose names for their files by the index that each has read,
-    and may choose the same one. Then the index leads to other code than it says. So they take turns, where
-    the system lets them, and the keys tell where it does not.
+    and may choose the same one. Then the index leads to the wrong code. So they take turns where the system
+    allows it; where it does not, the keys show the mistake.
     """
 
     def __init__(self, files: Any, folder: str) -> None:

@@ -10,23 +10,22 @@ both with an empty cache (numba 0.68, median of 5 runs)::
                                                                  heap     training
     as it is                                                     3.97 s   10.7 s
     with all passes for inner kernels                            3.97 s   11.8 s
-    without InnerLibrary: inner code is optimised by itself too  4.03 s   11.7 s
+    without InnerLibrary: inner code is optimized by itself too  4.03 s   11.7 s
     without InsideLibrary: machine code is made of it, too       4.66 s   14.4 s
-    without both sides apart: Python's code serves all callers   5.05 s   17.0 s
+    one dispatcher for Python and for compiled callers           5.05 s   17.0 s
 
-**Late code** is compiled when it is first reached, not when its callers are compiled. A first use of a
-container does not let it grow, nor undo anything. So code of that kind is not compiled into its callers. They
-call a function that knows its address, and asks Python for it once, by name. Python compiles the kernel then,
-or reads it from the cache. It is one piece of machine code for all callers, which are smaller and sooner
-compiled.
+**Late code** is compiled when it is first reached, not when its callers are compiled: growth and undo, which
+a first use of a container does not need. Callers do not contain it. They call a function that knows its
+address, and that asks Python for the address once, by name. Python then compiles the kernel, or reads it from
+the cache. It is one piece of machine code for all callers, which are smaller and compile sooner.
 
-A late kernel returns a bool: whether it has done its work. If it raises, for instance because there is no
-memory, its callers get False. Callers may have released the GIL, and may be threads of ``prange``: the
-function takes it while it asks. Ctrl-C in the meantime is kept until the call from Python is over.
+A late kernel returns a bool: whether it has succeeded. If it raises, for instance because memory has run out,
+its callers get False. Callers may have released the GIL, and may be threads of ``prange``: the function takes
+the GIL while it asks. Ctrl-C in the meantime is kept until the call from Python is over.
 
-Cost accepted: a call of a late kernel is never inlined, and the first one may take half a second. It is for
-what is seldom reached. Where there is no memory even to compile it, callers get False, too; what Python
-raised is given to ``sys.unraisablehook``.
+Cost accepted: a call of a late kernel is never inlined, and the first one may take half a second. Where
+memory does not suffice even to compile it, callers get False, too; what Python raised is given to
+``sys.unraisablehook``.
 """
 
 from __future__ import annotations
@@ -61,11 +60,11 @@ class InsideLibrary(JITCodeLibrary):
         self._finalized = True
 
     def serialize_using_object_code(self) -> Any:
-        return self.serialize_using_bitcode()  # there is no object code
+        return self.serialize_using_bitcode()  # no object code was made
 
 
 class InnerLibrary(InsideLibrary):
-    """Code that is optimised only as a part of its callers."""
+    """Code that is optimized only as a part of its callers."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -91,7 +90,7 @@ class InsideCompiler(Compiler):
 
 
 class InnerCompiler(InsideCompiler):
-    """Compiles an inner kernel, without the passes that find nothing to do in a plain loop."""
+    """Compiles an inner kernel, without the passes that change nothing in a plain loop."""
 
     _library_class = InnerLibrary
     _LEFT_OUT = (
@@ -179,7 +178,7 @@ def address_of(module: str, name: str, arguments: tuple[Any, ...]) -> int:
 
 
 def emit_address(context: Any, builder: Any, dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
-    """Emit a call of the function that knows the address of a late kernel; it returns null for none."""
+    """Emit a call of the function that knows the address of a late kernel, null if compiling failed."""
     function = dispatcher.py_func
     asked = function.__module__, function.__name__, arguments
     name = f"late.{'.'.join(asked[:2])}.{sha256(repr(asked).encode()).hexdigest()[:16]}"

@@ -8,10 +8,12 @@ and each side needs different code.
 * The *inside* one makes code that compiled callers link in, or call (:mod:`structures.compiling.code`).
 
 Each compiles when it is first called. The types lead compiled callers to the inside dispatcher. The table
-:data:`KINDS` has what makes the kinds of kernels different.
+:data:`KINDS` lists how the kinds of kernels differ.
 
 Calls of quiet kernels differ in two ways. Their arguments are widened, so that the same code serves integers
 of every width. And compiled callers have no branch for exceptions: they get the null value instead.
+
+A *guard* emits code before and after a call: a lock, around the methods of containers.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import models, register_model
 
-from structures.compiling.cache import KernelCache, leave_stamp, others_may_write, package_of, stamped
+from structures.compiling.cache import KernelCache, others_may_write, package_of, record_digests, with_digests
 from structures.compiling.code import (
     InnerCompiler,
     InsideCache,
@@ -61,11 +63,11 @@ def widened(argument: Any) -> Any:
     return getattr(argument, "passed_as", None) or _WIDE.get(argument, argument)
 
 
-class _Nothing:
-    """What is around most calls of kernels; around those of methods is a lock, which has these attributes."""
+class _NoGuard:
+    """The guard of most calls. That of a method is a lock, which has the same attributes."""
 
     def of_callers_in(self, context: Any) -> Any:
-        """Return what is around the calls of the function that is compiled."""
+        """Return the guard for the function that a context compiles."""
         return self
 
     @contextmanager
@@ -74,39 +76,39 @@ class _Nothing:
         yield
 
 
-NOTHING_AROUND = _Nothing()
+NO_GUARD = _NoGuard()
 
 
 class KernelType(DispatcherType):
     """numba type of a kernel."""
 
-    def get_impl_key(self, sig: Any, around: Any = NOTHING_AROUND) -> Any:
+    def get_impl_key(self, sig: Any, guard: Any = NO_GUARD) -> Any:
         overload = self.dispatcher.overloads[tuple(sig.args)]
         context = self.dispatcher.targetctx
-        key = (KernelType, around, overload.library)
+        key = (KernelType, guard, overload.library)
         if key not in context._defns:
-            context.insert_func_defn([(self._lowering(overload, around), key, (types.Any,) * len(sig.args))])
+            context.insert_func_defn([(self._lowering(overload, guard), key, (types.Any,) * len(sig.args))])
         return key
 
-    def _lowering(self, overload: Any, around: Any) -> Any:
-        """Return the lowering of a call to a compiled kernel, with something around it."""
+    def _lowering(self, overload: Any, guard: Any) -> Any:
+        """Return the lowering of a guarded call of a compiled kernel."""
 
         def lower(context, builder, signature, arguments):
-            self._leave_stamp(context)
-            within = around.of_callers_in(context)
-            return self._emit(context, builder, overload, signature.args, arguments, within)
+            self._record_digests(context)
+            of_caller = guard.of_callers_in(context)
+            return self._emit(context, builder, overload, signature.args, arguments, of_caller)
 
         lower.libs = (overload.library,)  # type: ignore[attr-defined]
         lower.signature = overload.signature  # type: ignore[attr-defined]
         return lower
 
-    def _leave_stamp(self, context: Any) -> None:
-        leave_stamp(context, package_of(self.dispatcher.py_func))
+    def _record_digests(self, context: Any) -> None:
+        record_digests(context, package_of(self.dispatcher.py_func))
 
-    def _emit(self, context, builder, overload, given, arguments, within):
+    def _emit(self, context, builder, overload, given, arguments, guard):
         """Emit a call that passes exceptions on."""
         callee = overload.signature
-        with within.block(context, builder, callee.args, arguments):
+        with guard.block(context, builder, callee.args, arguments):
             status, result = context.call_internal_no_propagate(builder, overload.fndesc, callee, arguments)
         with cgutils.if_unlikely(builder, status.is_error):
             context.call_conv.return_status_propagate(builder, status)
@@ -131,18 +133,18 @@ class QuietType(KernelType):
         # A kernel that can only return True has a literal type, which would hide the null value.
         return signature and signature.replace(return_type=types.unliteral(signature.return_type))
 
-    def _emit(self, context, builder, overload, given, arguments, within):
-        """Emit a call that gives the null value where the kernel raises."""
+    def _emit(self, context, builder, overload, given, arguments, guard):
+        """Emit a call that returns the null value if the kernel raises."""
         wanted = overload.signature.args
         arguments = [_cast(context, builder, *each) for each in zip(arguments, given, wanted, strict=True)]
-        if within is NOTHING_AROUND:
-            return _call(context, builder, overload, arguments, within)
-        is_needed = within.is_needed(context, builder, wanted, arguments)
+        if guard is NO_GUARD:
+            return _call(context, builder, overload, arguments, guard)
+        is_needed = guard.is_needed(context, builder, wanted, arguments)
         with builder.if_else(is_needed, likely=False) as (needed, not_needed):
             with needed:
-                apart, apart_block = _call_apart(context, builder, overload, arguments, within), builder.block
+                apart, apart_block = _call_apart(context, builder, overload, arguments, guard), builder.block
             with not_needed:
-                result = _call(context, builder, overload, arguments, NOTHING_AROUND)
+                result = _call(context, builder, overload, arguments, NO_GUARD)
                 block = builder.block
         merged = builder.phi(result.type)
         merged.add_incoming(apart, apart_block)
@@ -150,18 +152,18 @@ class QuietType(KernelType):
         return merged
 
 
-def _call(context: Any, builder: Any, overload: Any, arguments: Any, within: Any) -> Any:
+def _call(context: Any, builder: Any, overload: Any, arguments: Any, guard: Any) -> Any:
     callee = overload.signature
-    with within.block(context, builder, callee.args, arguments):
+    with guard.block(context, builder, callee.args, arguments):
         status, result = context.call_internal_no_propagate(builder, overload.fndesc, callee, arguments)
     # Of a literal type, which has no null value.
     result = context.cast(builder, result, callee.return_type, types.unliteral(callee.return_type))
     return builder.select(status.is_error, cgutils.get_null_value(result.type), result)
 
 
-def _call_apart(context: Any, builder: Any, overload: Any, arguments: Any, within: Any) -> Any:
-    """Emit a call of a function that has the call with a lock around it."""
-    name = f"within.{overload.fndesc.llvm_func_name}"
+def _call_apart(context: Any, builder: Any, overload: Any, arguments: Any, guard: Any) -> Any:
+    """Emit a call of a function that has the guarded call."""
+    name = f"guarded.{overload.fndesc.llvm_func_name}"
     if name not in builder.module.globals:
         returned = context.get_value_type(types.unliteral(overload.signature.return_type))
         kind = ir.FunctionType(returned, [argument.type for argument in arguments])
@@ -169,9 +171,9 @@ def _call_apart(context: Any, builder: Any, overload: Any, arguments: Any, withi
         function.linkage = "linkonce_odr"
         function.attributes.add("noinline")
         inside = ir.IRBuilder(function.append_basic_block())
-        inside.ret(_call(context, inside, overload, function.args, within))
+        inside.ret(_call(context, inside, overload, function.args, guard))
     # In the eyes of the compiler it only reads, so that a loop of searches keeps what it has read.
-    attributes = ("nounwind", "readonly") if within.only_reads else ("nounwind",)
+    attributes = ("nounwind", "readonly") if guard.only_reads else ("nounwind",)
     return builder.call(builder.module.globals[name], arguments, attrs=attributes)
 
 
@@ -181,7 +183,7 @@ class LateType(KernelType):
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         return types.boolean(*map(widened, args))
 
-    def get_impl_key(self, sig: Any, around: Any = NOTHING_AROUND) -> Any:
+    def get_impl_key(self, sig: Any, guard: Any = NO_GUARD) -> Any:
         context = self.dispatcher.targetctx
         key = (LateType, self.dispatcher, sig.args)
         if key not in context._defns:
@@ -189,7 +191,7 @@ class LateType(KernelType):
         return key
 
     def _call_late(self, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        self._leave_stamp(context)
+        self._record_digests(context)
         return emit_call(context, builder, self.dispatcher, signature.args, arguments)
 
 
@@ -240,12 +242,12 @@ class Dispatcher(CPUDispatcher):
 
     @functools.cached_property
     def _cache(self) -> Any:
-        """The cache, which is looked for at the first use, so that an import touches no disk."""
+        """The cache, opened at the first use, so that importing does not touch the disk."""
         source = self.py_func.__code__.co_filename
         if not Path(source).exists():  # typed at a prompt
             return NullCache()
         try:
-            cache = self.kind.cache(stamped(self.py_func, self.name))
+            cache = self.kind.cache(with_digests(self.py_func, self.name))
         except RuntimeError:  # numba found no folder that it may write to
             _warn_once("no folder to keep compiled code in", "writable folder")
             return NullCache()
@@ -267,8 +269,8 @@ class Dispatcher(CPUDispatcher):
         return self.kind.numba_type(self if self.kind.is_inside else self._other_side)
 
     def _compilation_chain_init_hook(self) -> None:
-        # numba lets other threads go on while the first one loads extensions, and fails where it looks for
-        # the type of a value while they register theirs.
+        # numba lets other threads run while the first one loads extensions, and fails if it looks up the
+        # type of a value while they register theirs.
         with global_compiler_lock:
             super()._compilation_chain_init_hook()
 
@@ -279,8 +281,8 @@ class Dispatcher(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         if self.kind.numba_type is KernelType:
             return super().compile(sig)
-        # Widened here and not where a value is given its type: numba remembers the types of values for all
-        # functions, those of other packages included.
+        # Widened here and not in `typeof`: numba remembers the types of values for all functions, those of
+        # other packages included.
         given = tuple(sig)
         with global_compiler_lock:
             entry_point = super().compile(tuple(map(widened, given)))
@@ -294,7 +296,7 @@ class Dispatcher(CPUDispatcher):
         return set()
 
     def _look_up(self, given: tuple[Any, ...], entry_point: Any) -> None:
-        # Never twice: where numba finds two, it takes neither.
+        # Never twice: if numba finds two, it takes neither.
         if given not in self._looked_up:
             self._looked_up.add(given)  # which also keeps the types, and so their codes
             self._insert([typ._code for typ in given], entry_point, False)
@@ -340,7 +342,7 @@ def dispatcher(function: Callable[..., Any], name: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Return the class for a name that users' caches have: each kind had a class of its own."""
+    """Return the class for a name that code cached by 0.1.0 has: each kind had a class of its own."""
     if name.endswith("Dispatcher"):
         return Dispatcher
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

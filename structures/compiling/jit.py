@@ -36,8 +36,8 @@ def kernel(function: Callable[..., Any] | None = None, *, quiet: bool = False) -
         A module-level function in numba's language.
     quiet : bool
         For functions that return a status (:mod:`structures.status`) instead of raising. Compiled callers
-        have no branch for exceptions then. If the function raises all the same, for instance because there
-        is no memory, they get the null value of its result type. Integers of every width are passed as
+        have no branch for exceptions then. If the function raises all the same, for instance because memory
+        runs out, they get the null value of its result type. Integers of every width are passed as
         int64, and containers are passed without counting references. The reason: an exception that passes
         through a compiled frame leaks what the frame owns. If there can be one, numba counts references
         around the call, which takes 20 ns, for a method that takes 1 ns.
@@ -50,7 +50,7 @@ def kernel(function: Callable[..., Any] | None = None, *, quiet: bool = False) -
     Warns
     -----
     RuntimeWarning
-        There is no writable folder for the cache; once a process, at the first use.
+        No folder for the cache is writable; once a process, at the first use.
 
     Complexity
     ----------
@@ -71,7 +71,7 @@ def kernel(function: Callable[..., Any] | None = None, *, quiet: bool = False) -
 
 
 def twin(python: Callable[..., Any]) -> Callable[[Any], Any]:
-    """Replace a function in Python by the intrinsic that does the same, unless the JIT is switched off.
+    """Replace a function in Python by an equivalent intrinsic, unless the JIT is switched off.
 
     An overload would do the same, but takes 40 ms to compile in every kernel that uses it.
     """
@@ -92,7 +92,7 @@ def inlined(function: Callable[..., Any]) -> Any:
 
     LLVM judges by size, and calls what is larger than some 200 instructions. In a loop of calls nothing is
     kept in registers, and the processor waits for one search before it begins the next. So the step has to
-    be short: what is seldom reached is in a late kernel.
+    be short: what is seldom reached belongs in a late kernel.
     """
     return _compiled(function, "inlined")
 
@@ -100,7 +100,7 @@ def inlined(function: Callable[..., Any]) -> Any:
 def inner(function: Callable[..., Any]) -> Any:
     """Make a function a quiet kernel for compiled callers, which takes half the time to compile.
 
-    It is optimised only as a part of its callers, and has no wrapper for Python. Python may call it all the
+    It is optimized only as a part of its callers, and has no wrapper for Python. Python may call it all the
     same: it is compiled again for that, and a call takes a few microseconds more.
     """
     return _compiled(function, "inner")

@@ -1,12 +1,12 @@
 """Containers and kernels with ``NUMBA_DISABLE_JIT=1``: plain Python, for debuggers and for clearer messages.
 
-Kernels run as they are written. What they take for a container is a :class:`PlainContainer`: the fields, and
-the kernels that are methods of the type. The classes are the same as ever. Their objects hold a plain
-container where they hold a pointer to compiled memory otherwise.
+Kernels run as they are written. They get a :class:`PlainContainer` for a container: the fields, and the
+kernels that are methods of the type. The classes are the same. Their objects hold a plain container in place
+of a pointer to compiled memory.
 
-A user's kernel is Python, too, and its containers are objects of the classes. These have all verbs of
-compiled code then, and a verb that returns a status there returns 0. Failures raise, as everywhere in Python,
-so that a missing key is a ``KeyError`` where compiled code reads 0.
+A user's kernel is Python, too, and its containers are objects of the classes. These then have all verbs of
+compiled code, and a verb that returns a status there returns 0. Failures raise, as everywhere in Python:
+a missing key is a ``KeyError`` where compiled code reads 0.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PlainContainer:
         return self.contains(key)
 
     def __iter__(self) -> Any:
-        return iter(self.__getattr__("__iter__")())  # an array: what is there when the loop begins
+        return iter(self.__getattr__("__iter__")())  # an array: the content when the loop begins
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PlainContainer) or other.struct_type != self.struct_type:
@@ -76,7 +76,7 @@ def _opened(value: Any) -> Any:
 
 
 def _for_python(value: Any) -> Any:
-    """Return what a kernel returns as compiled code would give it to Python."""
+    """Return the result of a kernel as Python would get it from compiled code."""
     facade = getattr(value.struct_type, "facade", None) if isinstance(value, PlainContainer) else None
     if facade is not None:
         return facade._numba_box_(value.struct_type, value)
@@ -93,7 +93,7 @@ _thread = _Thread()
 
 
 def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that runs as Python; from containers of the classes it takes what kernels see."""
+    """Return a kernel that runs as Python, and unwraps the containers it is given."""
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
@@ -112,15 +112,15 @@ def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
 
 # ---------------------------------------------------------------------------------------------- the classes
 class _Number(int):
-    """A number that may be called: a property in Python is a method in compiled code."""
+    """An int that can be called: a property in Python is a method in compiled code."""
 
     def __call__(self) -> int:
         return int(self)
 
 
-def _what_is_returned(name: str, arguments: Any) -> Any:
-    """Return what the verb of compiled code returns where all went well, and that of Python returns None."""
-    if name == "update_many":
+def _result_of(name: str, arguments: Any) -> Any:
+    """Return what a verb returns in compiled code on success, where in Python it returns None."""
+    if name == "add_many" and hasattr(arguments[0], "__len__"):  # not of a PairIndex
         return 0, len(arguments[0])
     return True if name == "rebuild" else 0
 
@@ -129,7 +129,7 @@ def _with_result(name: str, verb: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(verb)
     def call(self, *arguments, **named):
         verb(self, *arguments, **named)
-        return _what_is_returned(name, arguments)
+        return _result_of(name, arguments)
 
     return call
 
@@ -139,7 +139,7 @@ def _with_call(attribute: Any) -> property:
 
 
 def give_compiled_verbs(facade: Any) -> None:
-    """Give a class the verbs of compiled code that it lacks, and their results to those that it has."""
+    """Add to a class the verbs that only compiled code has, and let the others return what they do there."""
     for name, compiled in vars(facade._kernels).items():
         verb = getattr(facade, name, None)
         if verb is None:

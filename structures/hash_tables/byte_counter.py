@@ -7,36 +7,35 @@ touches one line and nothing else::
     "the"      "the"     "", 3           0      12    up to 15 bytes, and their number
     (empty)    0         0               0       0
     longer     hash      length          1       3    over 15 bytes, which are in the pool only
-    (after all) 0        s e c r e t                  what the hash depends on
+    (after all) 0        s  e  e  d                   what the hash depends on
 
     pool       t h e i n t e r n a t i o n a l i s a t i o n . .     every word once, in order of id
     offsets    0     3                                       23      word i is pool[offsets[i]:offsets[i + 1]]
 
-The home slot of a word is given by the top bits of its hash. From there a word moves right past occupied
-slots, around the end of the table. The id of a word is the number of distinct words before it. Words are
+The top bits of its hash give the first slot of a word. From there a word moves right past occupied slots,
+around the end of the table. The id of a word is the number of distinct words before it. Words are
 never removed.
 
 Invariants
 ----------
 1. The capacity is a power of two, ``shift == 64 - log2(capacity)``, and ``slots`` has ``4 * capacity``
-   elements, all zero in an empty slot, and four more with the secret.
+   elements, all zero in an empty slot, and four more with the seed.
 2. ``size`` is the number of occupied slots, at most half the capacity; each id below it is in one slot.
-3. ``offsets`` rises from 0, and both it and ``pool`` have room for their content.
+3. ``offsets`` ascends from 0, and both it and ``pool`` have room for their content.
 4. Word 0 and word 1 of a slot are the key of the word that its id has in the pool.
-5. A search finds every word in its slot: no slot between its home and there is empty or holds an equal word.
+5. A search finds every word: no slot from its first one to the one before it is empty or holds an equal word.
 
 Complexity
 ----------
 ==========================  ==================================================================
-add, get, set, id_of        O(length) expected; O(n) when growth rehashes, amortised O(length)
+add, get, set, id_of        O(length) expected; O(n) when growth rehashes, amortized O(length)
 bulk forms                  the same for each word, but many cache misses at a time
 word                        O(length)
 to_arrays, copy, reserve    O(capacity + bytes)
 memory                      72 to 144 bytes a word after growth; its bytes once or twice
 ==========================  ==================================================================
 
-Hashes depend on a secret of the process (:mod:`structures.primitives.hashing`): nobody can make words
-collide.
+Hashes depend on a random seed (:mod:`structures.primitives.hashing`): nobody can choose words that collide.
 
 Source: linear probing, Knuth, The Art of Computer Programming, 6.4, L; the hash of a key, see
 :mod:`structures.primitives.hashing`; the multiply-and-fold hash of longer words is that of wyhash (Wang Yi).
@@ -64,7 +63,7 @@ from structures.hash_tables.byte_counter_kernels import (
     state,
 )
 from structures.hash_tables.byte_words import array_of, cut, joined, words_in
-from structures.primitives.hashing import WORDS
+from structures.primitives.hashing import SEED
 from structures.status import error, int64, int64_array
 
 _CHUNK = 1 << 16
@@ -76,21 +75,21 @@ class ByteCounter(Facade):
 
     A dict from bytes to int that counts millions of strings a second in a compiled loop. Counts are int64
     and may be 0 or negative; a word stays, whatever its count. The *id* of a word is the number of
-    distinct words that came before it. A word is bytes, a bytearray or a memoryview; all else is a
+    distinct words that came before it. A word is bytes, a bytearray or a memoryview; anything else is a
     ``TypeError``.
 
     Calls from several threads take turns (:mod:`structures.base.locks`). Inside ``@njit`` a word is
     ``data[start:end]`` of a C-contiguous uint8 array: ``c.add(data, start, end, n)``, ``c.set(data, start,
     end, count)`` (both return the id, or a status below 0), ``c.get(data, start, end, default)``,
     ``c.id_of(data, start, end)`` (-1 for a missing word), ``c.count(id)``, ``c.word(id)``,
-    ``c.update_many(data, offsets, counts)`` and ``c.merge(other)`` (which return a status and the index of
+    ``c.add_many(data, offsets, counts)`` and ``c.merge(other)`` (which return a status and the index of
     the item that failed; offsets are integers of any width, and an empty array of counts means 1 each),
     ``c.to_arrays()``, ``c.nbytes()``, ``c.reserve``, ``c.copy``, ``c.clear``, ``len(c)``. Nothing raises
     there; ids and offsets are not checked.
 
     * ``c[word]``, ``c[word] = count``, ``word in c``, ``len(c)``, iteration in order of id
     * :meth:`add`, :meth:`get`, :meth:`id_of`, :meth:`word`
-    * :meth:`update`, :meth:`update_many`, :meth:`get_many`, :meth:`merge`, :meth:`from_arrays`
+    * :meth:`add_many`, :meth:`get_many`, :meth:`merge`, :meth:`from_arrays`
     * :meth:`most_common`, :meth:`items`, :meth:`to_arrays`
     * :meth:`copy`, :meth:`clear`, :meth:`reserve`, :attr:`nbytes`; pickle; ``==`` (ignores the order)
 
@@ -109,7 +108,7 @@ class ByteCounter(Facade):
     Examples
     --------
     >>> c = ByteCounter({b"low": 5})
-    >>> c.update([b"lower", b"low"])
+    >>> c.add_many([b"lower", b"low"])
     >>> c[b"low"], c.get(b"newest"), c.id_of(b"lower"), c.word(1)
     (6, 0, 1, b'lower')
     """
@@ -131,7 +130,7 @@ class ByteCounter(Facade):
         ----------
         data : bytes or (n_bytes,) uint8
         offsets : (n + 1,) array_like of int
-            As in :meth:`update_many`.
+            As in :meth:`add_many`.
         counts : (n,) array_like of int
 
         Returns
@@ -155,13 +154,13 @@ class ByteCounter(Facade):
         [(b'low', 5), (b'est', 2)]
         """
         self = cls._like(new_byte_counter())
-        self.update_many(data, offsets, counts)
+        self._add_flat(data, offsets, counts)
         return self
 
     def _add_items(self, items: Any) -> None:
         pairs = list(items.items() if hasattr(items, "items") else items)
         counts = int64_array([count for _, count in pairs], "counts")
-        self.update_many(*joined([word for word, _ in pairs]), counts)
+        self._add_flat(*joined([word for word, _ in pairs]), counts)
 
     def __getitem__(self, word: Any) -> int:
         data = array_of(word)
@@ -208,7 +207,7 @@ class ByteCounter(Facade):
 
         Complexity
         ----------
-        O(length) expected, amortised.
+        O(length) expected, amortized.
 
         Examples
         --------
@@ -235,17 +234,24 @@ class ByteCounter(Facade):
             raise IndexError(f"id {word_id} is out of range for {len(self)} words")
         return self._kernels.word(self, word_id).tobytes()
 
-    def update(self, words: Any) -> None:
-        """Count every word of an iterable once, or add the counts of a mapping; all or nothing.
+    def add_many(self, words: Any, offsets: Any = None, counts: Any = None) -> None:
+        """Count many words, once each or as often as is given; all or nothing.
 
         Parameters
         ----------
-        words : iterable of bytes, or mapping from bytes to int
+        words : iterable of bytes, mapping from bytes to int, bytes, or (n_bytes,) uint8
+            With `offsets` the bytes of all words, one after the other.
+        offsets : (n + 1,) array_like of int, optional
+            Word i is ``words[offsets[i]:offsets[i + 1]]``. Ascending or equal, inside the data.
+        counts : (n,) array_like of int, optional
+            What is added to each; 1 by default. Only with `offsets`.
 
         Raises
         ------
         TypeError
             A word is not bytes; the counter is as it was.
+        ValueError
+            An offset falls or is outside the data, or there are not as many counts as words.
         OverflowError
             A sum does not fit int64; the counter is as it was.
 
@@ -256,63 +262,43 @@ class ByteCounter(Facade):
         Examples
         --------
         >>> c = ByteCounter()
-        >>> c.update(b"low lower low".split())
-        >>> c
-        <ByteCounter of 2>
+        >>> c.add_many(b"low lower low".split())
+        >>> c.add_many({b"low": 3})
+        >>> c.add_many(b"lowlower", [0, 3, 8], [1, 10])
+        >>> c[b"low"], c[b"lower"]
+        (6, 11)
         """
-        if isinstance(words, (bytes, bytearray, memoryview, str)):
-            raise TypeError(f"words must be an iterable of bytes, not {type(words).__name__}")
-        if hasattr(words, "items"):
+        if offsets is not None:
+            self._add_flat(words, offsets, counts)
+        elif counts is not None:
+            raise TypeError("counts require offsets")
+        elif hasattr(words, "items"):
             self._add_items(words)
-            return
-        iterator = iter(words)
-        chunk = list(islice(iterator, _CHUNK))
+        elif isinstance(words, (bytes, bytearray, memoryview, str)):
+            raise TypeError(f"words must be an iterable of bytes, not {type(words).__name__}")
+        else:
+            self._add_each(iter(words))
+
+    def _add_each(self, words: Iterator[Any]) -> None:
+        """Count every word of an iterator once."""
+        chunk = list(islice(words, _CHUNK))
         if len(chunk) < _CHUNK:  # all of them
-            self.update_many(*joined(chunk))
+            self._add_flat(*joined(chunk))
             return
         more = new_byte_counter()
         while chunk:
-            more.update_many(*joined(chunk))
-            chunk = list(islice(iterator, _CHUNK))
+            more.add_many(*joined(chunk))
+            chunk = list(islice(words, _CHUNK))
         self.merge(more)
 
-    def update_many(self, data: Any, offsets: Any, counts: Any = None) -> None:
-        """Add ``counts[i]`` to the count of ``data[offsets[i]:offsets[i + 1]]``, for every i in order.
-
-        Parameters
-        ----------
-        data : bytes or (n_bytes,) uint8
-        offsets : (n + 1,) array_like of int
-            Ascending or equal, inside the data.
-        counts : (n,) array_like of int, optional
-            1 each by default.
-
-        Raises
-        ------
-        TypeError
-            The data are not bytes.
-        ValueError
-            An offset falls or is outside the data, or there are not as many counts as words.
-        OverflowError
-            A sum does not fit int64; the counter is as it was.
-
-        Complexity
-        ----------
-        O(n + bytes) expected; where it fails, O(capacity) more at worst.
-
-        Examples
-        --------
-        >>> c = ByteCounter()
-        >>> c.update_many(b"lowlow", [0, 3, 6])
-        >>> c[b"low"]
-        2
-        """
+    def _add_flat(self, data: Any, offsets: Any, counts: Any = None) -> None:
+        """Count words that lie one after the other in an array of bytes."""
         data, offsets = words_in(data, offsets)
         n = offsets.size - 1
         numbers = _ONE_EACH if counts is None else int64_array(counts, "counts")
         if counts is not None and numbers.size != n:
             raise ValueError(f"{n} words but {numbers.size} counts")
-        failure, i = self._kernels.update_many(self, data, offsets, numbers)
+        failure, i = self._kernels.add_many(self, data, offsets, numbers)
         if failure < 0:
             raise error(failure, reprlib.repr(data[offsets[i] : offsets[i + 1]].tobytes()))
 
@@ -413,11 +399,11 @@ class ByteCounter(Facade):
         """
         data, offsets, counts = self.to_arrays()
         k = counts.size if k is None else min(self._room(k, "k"), counts.size)
-        rising = ~counts  # the reverse order; -counts may overflow
+        ascending = ~counts  # the reverse order; -counts may overflow
         ids = np.arange(counts.size)
         if 0 < k < counts.size:
-            ids = np.flatnonzero(rising <= np.partition(rising, k - 1)[k - 1])
-        ids = ids[np.argsort(rising[ids], kind="stable")[:k]]
+            ids = np.flatnonzero(ascending <= np.partition(ascending, k - 1)[k - 1])
+        ids = ids[np.argsort(ascending[ids], kind="stable")[:k]]
         bounds = zip(offsets[ids].tolist(), offsets[ids + 1].tolist(), counts[ids].tolist(), strict=True)
         return [(data[start:end].tobytes(), count) for start, end, count in bounds]
 
@@ -479,16 +465,16 @@ class ByteCounter(Facade):
         slots, offsets, pool, shift = state(self)
         capacity, size = 1 << (64 - shift), len(self)
         assert slots.size == 4 * capacity + 4, "1: capacity"
-        assert np.array_equal(slots[-WORDS.size :], WORDS), "1: the secret"
+        assert np.array_equal(slots[-SEED.size :], SEED), "1: the seed"
         rows = slots[:-4].reshape(capacity, 4)
         occupied = np.flatnonzero(rows[:, 1])
-        assert not rows[rows[:, 1] == 0].any(), "1: an empty slot holds something"
+        assert not rows[rows[:, 1] == 0].any(), "1: an empty slot is not zero"
         assert occupied.size == size, "2: size"
         assert 2 * size <= capacity, "2: load"
         assert sorted(rows[occupied, 2]) == list(range(size)), "2: ids"
         assert offsets.size > size, "3: room for offsets"
         assert offsets[0] == 0, "3: the first offset"
-        assert np.all(np.diff(offsets[: size + 1]) >= 0), "3: an offset falls"
+        assert np.all(np.diff(offsets[: size + 1]) >= 0), "3: an offset decreases"
         assert offsets[size] <= pool.size, "3: room for bytes"
         for slot in occupied.tolist():
             word_0, word_1, word_id, _ = rows[slot].tolist()

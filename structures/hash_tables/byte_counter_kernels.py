@@ -9,8 +9,8 @@ from numba.experimental import structref
 from structures import status
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
-from structures.hash_tables.byte_keys import equal_bytes, homes_of, is_long, key_of, keys_of, length_of
-from structures.primitives.hashing import mix_two, put_secret, secret_of
+from structures.hash_tables.byte_keys import equal_bytes, first_slots_of, is_long, key_of, keys_of, length_of
+from structures.primitives.hashing import mix_two, put_seed, seed_of
 from structures.primitives.memory import copy_prefix, new_bytes, new_words
 from structures.primitives.priorities import sum_leaves_range
 from structures.primitives.simd import after, larger, local_words, pointer_to, smaller
@@ -38,11 +38,11 @@ def wipe(slots):
 
 @kernel
 def empty_slots(bits):
-    """Return the ``slots`` array of an empty table of ``2**bits`` slots, and the row of the secret."""
+    """Return the ``slots`` array of an empty table of ``2**bits`` slots, and the row of the seed."""
     slots = new_words((4 << bits) + 4)
     wipe(slots)
     slots[slots.size - 4] = 0
-    put_secret(slots)
+    put_seed(slots)
     return slots
 
 
@@ -50,7 +50,7 @@ def empty_slots(bits):
 def locate(slots, shift, offsets, pool, word, word_0, word_1):
     """Return the slot of a word, or ``~slot`` of the empty slot where it belongs."""
     mask = (slots.size >> 2) - 2
-    slot = mix_two(word_0, word_1, secret_of(slots), shift)
+    slot = mix_two(word_0, word_1, seed_of(slots), shift)
     while True:
         if (slots[4 * slot] ^ word_0) | (slots[4 * slot + 1] ^ word_1) == 0:
             if not is_long(word_1):
@@ -69,7 +69,7 @@ def rehash(old_slots, slots, shift):
     mask = (slots.size >> 2) - 2
     for old in range(0, old_slots.size - 4, 4):
         if old_slots[old + 1] != 0:
-            slot = mix_two(old_slots[old], old_slots[old + 1], secret_of(slots), shift)
+            slot = mix_two(old_slots[old], old_slots[old + 1], seed_of(slots), shift)
             while slots[4 * slot + 1] != 0:
                 slot = (slot + 1) & mask
             for i in range(4):
@@ -78,14 +78,14 @@ def rehash(old_slots, slots, shift):
 
 @inner
 def vacate(slots, shift, slot):
-    """Empty an occupied slot, and move the entries after it back towards their homes."""
+    """Empty an occupied slot, and move the entries after it back towards their first_slots."""
     mask = (slots.size >> 2) - 2
     hole = slot
     probe = (hole + 1) & mask
     while slots[4 * probe + 1] != 0:
-        home = mix_two(slots[4 * probe], slots[4 * probe + 1], secret_of(slots), shift)
-        # The entry may move if its home does not lie cyclically in (hole, probe].
-        if ((probe - home) & mask) >= ((probe - hole) & mask):
+        first = mix_two(slots[4 * probe], slots[4 * probe + 1], seed_of(slots), shift)
+        # The entry may move if its first slot does not lie cyclically in (hole, probe].
+        if ((probe - first) & mask) >= ((probe - hole) & mask):
             for i in range(4):
                 slots[4 * hole + i] = slots[4 * probe + i]
             hole = probe
@@ -112,7 +112,7 @@ class ByteCounterType(StructType):
 
 byte_counter_type = ByteCounterType(
     fields_of(
-        slots=types.int64[::1],  # slots[4 * slot:4 * slot + 4]: two words of the key, id, count; the secret
+        slots=types.int64[::1],  # slots[4 * slot:4 * slot + 4]: two words of the key, id, count; the seed
         offsets=types.int64[::1],  # offsets[id] and offsets[id + 1] bound a word in the pool
         pool=types.uint8[::1],  # the bytes of all words
         size=types.int64,
@@ -215,7 +215,7 @@ def _find_key(self, word, word_0, word_1):
 @inner
 def _find(self, word, length, n_readable):
     """Return the slot of a word, or ``~slot`` of the empty slot where it belongs."""
-    word_0, word_1 = key_of(word, length, n_readable, secret_of(self.slots))
+    word_0, word_1 = key_of(word, length, n_readable, seed_of(self.slots))
     return _find_key(self, word, word_0, word_1)
 
 
@@ -244,13 +244,13 @@ def _add_key(self, word, word_0, word_1, n):
 def _add(self, data, start, end, n=1):
     """Add to the count of ``data[start:end]``; return the id of the word, below 0 a status."""
     word = pointer_to(data, start)
-    word_0, word_1 = key_of(word, end - start, data.size - start, secret_of(self.slots))
+    word_0, word_1 = key_of(word, end - start, data.size - start, seed_of(self.slots))
     return _add_key(self, word, word_0, word_1, n)
 
 
 @inner
 def _set_word(self, word, length, n_readable, count):
-    word_0, word_1 = key_of(word, length, n_readable, secret_of(self.slots))
+    word_0, word_1 = key_of(word, length, n_readable, seed_of(self.slots))
     slot = _find_key(self, word, word_0, word_1)
     if slot < 0:
         return _insert(self, word, word_0, word_1, count)
@@ -282,26 +282,26 @@ def _get(self, data, start, end, default=0):
 def _get_into(self, data, starts, ends, n, default, counts):
     """Write the counts of `n` strings ``data[starts[i]:ends[i]]`` to ``counts[i]``.
 
-    `starts` and `ends` are pointers; no string begins after a later one. Return how many slots after its home
-    the longest of the searches ended.
+    `starts` and `ends` are pointers; no string begins after a later one. Return how many slots after its
+    first one the longest of the searches ended.
     """
     slots = pointer_to(self.slots, 0)
     furthest, mask = 0, (1 << (64 - self.shift)) - 1
-    word_0s, word_1s, homes = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
+    word_0s, word_1s, first_slots = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
     for first in range(0, n, _BLOCK):
         n_here = smaller(_BLOCK, n - first)
         starts_here, ends_here = after(starts, first), after(ends, first)
-        keys_of(data, starts_here, ends_here, n_here, secret_of(self.slots), word_0s, word_1s)
-        homes_of(word_0s, word_1s, n_here, self.shift, self.slots, homes)
+        keys_of(data, starts_here, ends_here, n_here, seed_of(self.slots), word_0s, word_1s)
+        first_slots_of(word_0s, word_1s, n_here, self.shift, self.slots, first_slots)
         for i in range(n_here):
-            home, word_0, word_1 = homes[i], word_0s[i], word_1s[i]
-            differs = (slots[home] ^ word_0) | (slots[home + 1] ^ word_1)
+            at, word_0, word_1 = first_slots[i], word_0s[i], word_1s[i]
+            differs = (slots[at] ^ word_0) | (slots[at + 1] ^ word_1)
             if (differs != 0) | is_long(word_1):
                 slot = _find_key(self, pointer_to(data, starts_here[i]), word_0, word_1)
                 counts[first + i] = _count_in(self, slot, default)
-                furthest = larger(furthest, ((slot if slot >= 0 else ~slot) - (home >> 2)) & mask)
+                furthest = larger(furthest, ((slot if slot >= 0 else ~slot) - (at >> 2)) & mask)
             else:
-                counts[first + i] = slots[home + 3]
+                counts[first + i] = slots[at + 3]
     return furthest
 
 
@@ -347,28 +347,28 @@ def _take_back(self, data, offsets, counts, n_added, n_words):
     return True
 
 
-@method(ByteCounterType, "update_many")
+@method(ByteCounterType, "add_many")
 @quiet
-def _update_many(self, data, offsets, counts):
-    """Add all or nothing. Returns (status, index of the string that failed)."""
+def _add_many(self, data, offsets, counts):
+    """Add all or nothing. Return (status, index of the string that failed)."""
     n_words = self.size
     n_all = larger(offsets.size - 1, 0)
     if counts.size != n_all and counts.size != 0:
         return status.OUT_OF_RANGE, smaller(counts.size, n_all)
-    word_0s, word_1s, homes = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
+    word_0s, word_1s, first_slots = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
     for first in range(0, n_all, _BLOCK):
         n = smaller(_BLOCK, n_all - first)
         starts, ends = pointer_to(offsets, first), pointer_to(offsets, first + 1)
-        keys_of(data, starts, ends, n, secret_of(self.slots), word_0s, word_1s)
+        keys_of(data, starts, ends, n, seed_of(self.slots), word_0s, word_1s)
         shift = self.shift
-        homes_of(word_0s, word_1s, n, shift, self.slots, homes)
+        first_slots_of(word_0s, word_1s, n, shift, self.slots, first_slots)
         slots = pointer_to(self.slots, 0)
         for i in range(n):
-            home, word_0, word_1 = homes[i], word_0s[i], word_1s[i]
+            at, word_0, word_1 = first_slots[i], word_0s[i], word_1s[i]
             delta = counts[first + i] if counts.size > 0 else 1
-            count = slots[home + 3]
-            # Most words are short and at home; _add_key handles the others.
-            differs = (slots[home] ^ word_0) | (slots[home + 1] ^ word_1)
+            count = slots[at + 3]
+            # Most words are short and in their first slot; _add_key handles the others.
+            differs = (slots[at] ^ word_0) | (slots[at + 1] ^ word_1)
             if (differs != 0) | is_long(word_1) | sum_leaves_range(count, delta):
                 failure = _add_key(self, pointer_to(data, offsets[first + i]), word_0, word_1, delta)
                 if failure < 0:
@@ -376,10 +376,10 @@ def _update_many(self, data, offsets, counts):
                     return failure, first + i
                 if shift != self.shift:
                     shift = self.shift
-                    homes_of(word_0s, word_1s, n, shift, self.slots, homes)
+                    first_slots_of(word_0s, word_1s, n, shift, self.slots, first_slots)
                     slots = pointer_to(self.slots, 0)
             else:
-                slots[home + 3] = count + delta
+                slots[at + 3] = count + delta
     return status.OK, n_all
 
 
@@ -387,7 +387,7 @@ def _update_many(self, data, offsets, counts):
 def byte_counter_of(data, offsets, counts):
     """Return a counter of arrays, or raise as the class in Python does; the counter is released then."""
     self = new_byte_counter()
-    failure, _ = _update_many(self, data, offsets, counts)
+    failure, _ = _add_many(self, data, offsets, counts)
     if failure == status.OUT_OF_RANGE:
         raise ValueError("there are not as many counts as words")
     if failure == status.OVERFLOW:
@@ -402,7 +402,7 @@ def byte_counter_of(data, offsets, counts):
 def _merge(self, other):
     # Copies: `other` may be `self`.
     counts = counts_by_id(other.slots, other.size)
-    return _update_many(self, other.pool, other.offsets[: other.size + 1].copy(), counts)
+    return _add_many(self, other.pool, other.offsets[: other.size + 1].copy(), counts)
 
 
 @method(ByteCounterType, "equals")
@@ -459,7 +459,7 @@ def look_up(self, word_id):
     """Return the key of the word of an id, and the slot where a search finds it."""
     start, end = self.offsets[word_id], self.offsets[word_id + 1]
     word = pointer_to(self.pool, start)
-    word_0, word_1 = key_of(word, end - start, self.pool.size - start, secret_of(self.slots))
+    word_0, word_1 = key_of(word, end - start, self.pool.size - start, seed_of(self.slots))
     return word_0, word_1, _find_key(self, word, word_0, word_1)
 
 

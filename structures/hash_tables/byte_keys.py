@@ -12,7 +12,7 @@ turns the loops of :func:`keys_of` into vector instructions.
 import numpy as np
 
 from structures.compiling.jit import inner
-from structures.primitives.hashing import mix_words, secret_of
+from structures.primitives.hashing import mix_words, seed_of
 from structures.primitives.simd import larger, load_word, multiply_fold, pointer_to, prefetch, smaller
 
 INLINE = 15
@@ -57,40 +57,40 @@ def gather(string, start, n):
 
 
 @inner
-def hash_long(string, length, secret):
+def hash_long(string, length, seed):
     """Hash a string of at least 8 bytes."""
-    hashed, factor = length ^ secret[1], secret[2]
+    hashed, factor = length ^ seed[1], seed[2]
     for i in range(0, length - 8, 8):
         hashed = multiply_fold(hashed ^ load_word(string, i), factor)
     return multiply_fold(hashed ^ load_word(string, length - 8), factor)
 
 
 @inner
-def rare_key_of(string, length, secret):
-    """Return the key of a long string, or of one so near the end of the data that loads would pass it."""
+def key_of_rare(string, length, seed):
+    """Return the key of a string that is long, or too near the end of the data for loads of 16 bytes."""
     if length > INLINE:
-        return hash_long(string, length, secret), length | _LONG
+        return hash_long(string, length, seed), length | _LONG
     n_first = smaller(length, 8)
     return key_of_words(gather(string, 0, n_first), gather(string, 8, length - n_first), length)
 
 
 @inner
-def key_of(string, length, n_readable, secret):
+def key_of(string, length, n_readable, seed):
     """Return word 0 and word 1 of a string; `n_readable` bytes, not less than `length`, may be read."""
     if length > INLINE or n_readable < _READ:
-        return rare_key_of(string, length, secret)
+        return key_of_rare(string, length, seed)
     return key_of_words(load_word(string, 0), load_word(string, 8), length)
 
 
 @inner
-def keys_of(data, starts, ends, n, secret, word_0s, word_1s):
+def keys_of(data, starts, ends, n, seed, word_0s, word_1s):
     """Write the keys of `n` strings ``data[starts[i]:ends[i]]``, none of which begins after a later one."""
     bytes_at = pointer_to(data, 0)
     if np.int64(starts[n - 1]) + _READ > data.size:
         for i in range(n):
             start = np.int64(starts[i])
             length = np.int64(ends[i]) - start
-            word_0s[i], word_1s[i] = key_of(pointer_to(data, start), length, data.size - start, secret)
+            word_0s[i], word_1s[i] = key_of(pointer_to(data, start), length, data.size - start, seed)
         return
     longest = 0
     for i in range(n):
@@ -105,18 +105,18 @@ def keys_of(data, starts, ends, n, secret, word_0s, word_1s):
             start = np.int64(starts[i])
             length = np.int64(ends[i]) - start
             if length > INLINE:
-                word_0s[i], word_1s[i] = rare_key_of(pointer_to(data, start), length, secret)
+                word_0s[i], word_1s[i] = key_of_rare(pointer_to(data, start), length, seed)
 
 
 @inner
-def homes_of(word_0s, word_1s, n, shift, slots, homes):
-    """Write the homes of `n` keys in a table of four words a slot, and prefetch their cache lines."""
-    secret = secret_of(slots)
-    secret_0, secret_1, factor = secret[0], secret[1], secret[2]  # read once: homes might overwrite them
+def first_slots_of(word_0s, word_1s, n, shift, slots, first_slots):
+    """Write the first_slots of `n` keys in a table of four words a slot, and prefetch their cache lines."""
+    seed = seed_of(slots)
+    seed_0, seed_1, factor = seed[0], seed[1], seed[2]  # read once: first_slots might overwrite them
     for i in range(n):
-        homes[i] = 4 * mix_words(word_0s[i], word_1s[i], secret_0, secret_1, factor, shift)
+        first_slots[i] = 4 * mix_words(word_0s[i], word_1s[i], seed_0, seed_1, factor, shift)
     for i in range(n):
-        prefetch(slots, homes[i])
+        prefetch(slots, first_slots[i])
 
 
 @inner

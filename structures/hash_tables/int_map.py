@@ -4,34 +4,32 @@ One array holds everything. A bucket is a cache line, four slots, its keys befor
 vector instruction looks at all four::
 
     bucket        0                           1                n buckets
-    slots    | k0 k1 -- -- v0 v1 0 0 | k2 -- -- -- v2 0 0 0 | ... || here? -- -- -- v  s e c ret |
+    slots    | k0 k1 -- -- v0 v1 0 0 | k2 -- -- -- v2 0 0 0 | ... || here? -- -- -- v  s e e d   |
                place            place + VALUE                     '- the key that equals EMPTY lives here
 
-The home bucket of a key is given by the top bits of its hash, times n. From there the key moves right past
+The first bucket of a key is given by its hash, as a fraction of n. From there the key moves right past
 full buckets, around the end of the table. Deletion fills the hole with the last entry of the bucket, or with
 one that had to pass it. So there are no tombstones, and a search ends at the first bucket with an empty slot.
 
-A full table below 8 MB is made anew, twice as large, or four times from 64 KB on. A larger one is doubled,
-or becomes half as large again from 64 MB on. As homes are top bits, the new table is read and written from
-left to right.
+A full table grows to twice its size, to four times from 64 KB to 8 MB, and by half from 64 MB on. As first
+buckets are in the order of the hashes, the old table is read and the new one written from left to right.
 
-The hash depends on a secret of the process (:mod:`structures.primitives.hashing`), so that nobody can choose
-keys that collide. The order of iteration depends neither on it nor on the table: keys ascend. They are sorted
-when they are asked for. A table with its entries in order of insertion, as a dict has, would need an access
-more for every search.
+The hash depends on a random seed (:mod:`structures.primitives.hashing`), so that nobody can choose keys that
+collide. The order of iteration depends neither on it nor on the table: keys are sorted when they are read.
+A table with its entries in order of insertion, as a dict has, would need one more access for every search.
 
 Invariants
 ----------
-1. ``slots`` has eight words for each of n buckets and one more; the last three words are the secret.
+1. ``slots`` has eight words for each of n buckets and one more; the last three words are the seed.
 2. ``size`` is the number of occupied slots, at most ``due``, 5/8 of all slots (the spare bucket not counted).
-3. Every key is found: no bucket from its home to the one before it has an empty slot.
-4. No key is there twice; the occupied slots of a bucket come first; the value of an empty slot is 0 (of those
-   after the spare one, the secret).
+3. Every key is found: no bucket from its first one to the one before it has an empty slot.
+4. No key is in the table twice; the occupied slots of a bucket come first; the value of an empty slot is 0
+   (except for the seed, in the spare bucket).
 
 Complexity
 ----------
 ==========================  ==================================================
-get, add, set, pop, in      O(1) expected; O(n) when growth rehashes, amortised O(1)
+get, add, set, pop, in      O(1) expected; O(n) when growth rehashes, amortized O(1)
 bulk forms                  O(1) expected an item
 reserve, copy               O(capacity)
 iteration, to_arrays        O(capacity), and O(n) for each byte that varies among the keys
@@ -51,15 +49,15 @@ from numba import types
 
 from structures.base.container import named_by_package
 from structures.base.in_njit import class_method, constructor, must_be_entries, only_empty
-from structures.base.mapping import NOTHING, Keyed
+from structures.base.mapping import NOT_GIVEN, Map
 from structures.base.struct_type import bind
 from structures.hash_tables.int_map_kernels import IntMapType, map_of, map_type, new_map, state
 from structures.hash_tables.int_map_table import BUCKET, EMPTY, ROOM, capacity_of, locate
-from structures.primitives.hashing import WORDS
+from structures.primitives.hashing import SEED
 from structures.status import DTYPE_HINT, dtype_name, int64, int64_array
 
 
-class IntMap(Keyed):
+class IntMap(Map):
     """Hash map from int64 to int64, or to float64.
 
     Calls from several threads take turns (:mod:`structures.base.locks`). Inside ``@njit`` the same verbs are
@@ -69,7 +67,7 @@ class IntMap(Keyed):
     outside, but not change it.
 
     Iteration is by ascending key, whatever the history. Nobody can choose keys that collide: the hash
-    depends on a secret of the process.
+    depends on a random seed.
 
     Methods for single keys:
 
@@ -78,7 +76,7 @@ class IntMap(Keyed):
 
     Methods for many keys:
 
-    * :meth:`from_arrays`, :meth:`update_many`, :meth:`set_many`, :meth:`get_many`
+    * :meth:`from_arrays`, :meth:`update`, :meth:`set_many`, :meth:`add_many`, :meth:`get_many`
     * :meth:`keys`, :meth:`values`, :meth:`items`, :meth:`to_arrays`
 
     Methods for the whole:
@@ -215,7 +213,7 @@ class IntMap(Keyed):
 
         Complexity
         ----------
-        O(1) expected, amortised.
+        O(1) expected, amortized.
 
         Examples
         --------
@@ -226,7 +224,7 @@ class IntMap(Keyed):
         """
         self._done(self._kernels.add(self, int64(key), self._number(delta, "delta")), key)
 
-    def pop(self, key: int, default: Any = NOTHING) -> Any:
+    def pop(self, key: int, default: Any = NOT_GIVEN) -> Any:
         """Remove `key` and return its value.
 
         Parameters
@@ -256,7 +254,7 @@ class IntMap(Keyed):
         """
         key = int64(key)
         if not self._kernels.contains(self, key):
-            if default is NOTHING:
+            if default is NOT_GIVEN:
                 raise KeyError(key)
             return default
         return self._kernels.pop(self, key, 0)
@@ -288,12 +286,12 @@ class IntMap(Keyed):
         buckets = slots.reshape(-1, 2, ROOM)
         is_empty = buckets[:, 0] == EMPTY
         assert slots.size % BUCKET == 0, "1: capacity"
-        assert np.array_equal(slots[-WORDS.size :], WORDS), "1: the secret"
+        assert np.array_equal(slots[-SEED.size :], SEED), "1: the seed"
         assert size == np.count_nonzero(~is_empty) == keys.size, "2: size"
         assert size <= due == capacity_of(slots) <= 5 * ROOM * (len(buckets) - 1) // 8, "2: load"
         for key in keys.tolist():
             assert locate(slots, key) >= 0, f"3: {key} is not found"
-        assert np.unique(keys).size == size, "4: a key is there twice"
+        assert np.unique(keys).size == size, "4: a key is in the table twice"
         assert not np.any(is_empty[:, :-1] & ~is_empty[:, 1:]), "4: an empty slot before an occupied one"
         buckets[-1, 1, 1:] = 0
         assert not np.any(buckets[:, 1][is_empty]), "4: an empty slot has a value"

@@ -11,7 +11,7 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.base.mapping import KeyedType, check_sizes
+from structures.base.mapping import MapType, check_sizes
 from structures.base.struct_type import fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, late, quiet
 from structures.hash_tables.int_map_table import (
@@ -20,11 +20,11 @@ from structures.hash_tables.int_map_table import (
     FEWEST,
     LARGE,
     VALUE,
+    bucket_of,
     buckets_for,
     capacity_of,
     empty_slots,
     entries,
-    home_of,
     locate,
     move_all,
     probe,
@@ -42,7 +42,7 @@ _MEDIUM, _VAST = 1 << 13, 1 << 23  # words: 64 KB, 64 MB
 
 # ------------------------------------------------------------------------------------------------ type
 @structref.register
-class IntMapType(KeyedType):
+class IntMapType(MapType):
     """numba type of :class:`IntMap`: one concrete type per dtype of the values."""
 
     @cached_property
@@ -70,7 +70,7 @@ def _fields(value_type: Any) -> list[tuple[str, Any]]:
     return fields_of(
         slots=types.int64[::1],  # slots[place] is a key, slots[place + VALUE] the bits of its value
         size=types.int64,
-        due=types.int64,  # the number of keys from which on a new one needs a larger table
+        due=types.int64,  # a new key needs a larger table when the map has that many
         zero=value_type,  # the value of a missing key; its type is that of the values
     )
 
@@ -125,7 +125,7 @@ def find(self, key):
 
 @late
 def resize(self, n_buckets):
-    """Make a table of so many buckets, and move everything."""
+    """Move all entries to a new table of `n_buckets`."""
     slots = empty_slots(n_buckets)
     move_all(self.slots, slots)
     self.slots = slots
@@ -135,11 +135,11 @@ def resize(self, n_buckets):
 
 @inner
 def make_room(self):
-    """Make a larger table; False if there is no memory."""
+    """Move to a larger table; return False if memory runs out."""
     n_buckets, n_words = self.slots.size // BUCKET - 1, self.slots.size
     if n_words >= _VAST:
         return resize(self, n_buckets + n_buckets // 2)
-    # Four times as large from 64 KB to 8 MB: filling it again takes long, and it needs little memory.
+    # Four times as large from 64 KB to 8 MB, where refilling takes long and memory is cheap.
     return resize(self, n_buckets * (4 if _MEDIUM <= n_words < LARGE else 2))
 
 
@@ -235,8 +235,8 @@ def _contains(self, key):
 @method(IntMapType, "prefetch")
 @quiet
 def _prefetch(self, key):
-    """Ask for the cache line where the search for `key` starts."""
-    prefetch(self.slots, home_of(self.slots, key))
+    """Prefetch the cache line where the search for `key` starts."""
+    prefetch(self.slots, bucket_of(self.slots, key))
 
 
 # ------------------------------------------------------------------------------------------- the whole
@@ -286,7 +286,7 @@ def _assign(self, other):
 def _set_many(self, keys, values):
     if keys.size != values.size:
         return status.OUT_OF_RANGE
-    # Room is made first: nothing fails half-way. Only new keys need it, which are counted if it matters.
+    # Room is made first, so that nothing fails halfway. New keys are counted only if that may save growth.
     n_new = keys.size
     if self.size + n_new > capacity_of(self.slots):
         for i in range(keys.size):

@@ -2,7 +2,7 @@
 
 from structures import status
 from structures.compiling.jit import inner, kernel
-from structures.primitives.hashing import hash_of, put_secret, secret_of
+from structures.primitives.hashing import hash_of, put_seed, seed_of
 from structures.primitives.memory import new_words
 from structures.primitives.simd import lanes_with, larger, lowest_lane, pointer_to
 from structures.primitives.sorting import BYTES, sort_entries
@@ -34,13 +34,13 @@ def capacity_of(slots):
 
 @inner
 def wipe(slots, start, end):
-    """Empty the buckets from one word to another; at the end of the array, write the secret too."""
+    """Empty the buckets from word `start` to word `end`; at the end of the array, write the seed too."""
     for bucket in range(start, end, BUCKET):
         for lane in range(ROOM):
             slots[bucket + lane] = EMPTY
             slots[bucket + lane + VALUE] = 0
     if end == slots.size:
-        put_secret(slots)
+        put_seed(slots)
 
 
 @kernel
@@ -53,13 +53,13 @@ def empty_slots(n_buckets):
 
 # -------------------------------------------------------------------------------------------- searches
 @inner
-def home_of(slots, key):
+def bucket_of(slots, key):
     """Return the bucket where the search for a key starts."""
-    return multiply_high(hash_of(key, secret_of(slots)), slots.size - BUCKET) & -BUCKET
+    return multiply_high(hash_of(key, seed_of(slots)), slots.size - BUCKET) & -BUCKET
 
 
 @inner
-def following(slots, bucket):
+def next_bucket(slots, bucket):
     """Return the next bucket, around the end of the table."""
     return bucket + BUCKET if bucket + 2 * BUCKET < slots.size else 0
 
@@ -70,12 +70,12 @@ def probe(slots, key):
 
     One exit for both, so that the processor need not predict whether a key is there.
     """
-    bucket = home_of(slots, key)  # in any case: a loop of searches reads the secret once
+    bucket = bucket_of(slots, key)  # in any case: a loop of searches reads the seed once
     if key == EMPTY:
         return slots.size - BUCKET
     lanes = lanes_with(slots, bucket, key, EMPTY)
     while lanes == 0:
-        bucket = following(slots, bucket)
+        bucket = next_bucket(slots, bucket)
         lanes = lanes_with(slots, bucket, key, EMPTY)
     return bucket + lowest_lane(lanes)
 
@@ -103,19 +103,19 @@ def occupy(slots, place, key, value):
 
 # ------------------------------------------------------------------------------------------- deletion
 @inner
-def beyond(slots, bucket):
+def place_beyond(slots, bucket):
     """Return the place of an entry that passed a full bucket on its way, or the bucket's last one."""
     length = slots.size - BUCKET
     other = bucket
     while True:
-        other = following(slots, other)
+        other = next_bucket(slots, other)
         from_bucket = other - bucket if other > bucket else other - bucket + length
         for place in range(other, other + ROOM):
             if slots[place] == EMPTY:
                 return bucket + ROOM - 1
-            # It passed the bucket if its home does not lie cyclically in (bucket, other].
-            from_home = other - home_of(slots, slots[place])
-            if from_home + (length if from_home < 0 else 0) >= from_bucket:
+            # It passed the bucket if its first one does not lie cyclically in (bucket, other].
+            distance = other - bucket_of(slots, slots[place])
+            if distance + (length if distance < 0 else 0) >= from_bucket:
                 return place
 
 
@@ -126,7 +126,7 @@ def vacate(slots, place):
     while hole < slots.size - BUCKET:
         bucket = hole & -BUCKET
         n_free = lanes_with(slots, bucket, EMPTY, EMPTY)
-        last = bucket + lowest_lane(n_free) - 1 if n_free else beyond(slots, bucket)
+        last = bucket + lowest_lane(n_free) - 1 if n_free else place_beyond(slots, bucket)
         slots[hole] = slots[last]
         slots[hole + VALUE] = slots[last + VALUE]
         hole = last
@@ -148,10 +148,10 @@ def occupied(slots, bucket):
 @inner
 def enter(slots, key, value):
     """Insert a key that is not in the table, and is not EMPTY."""
-    bucket = home_of(slots, key)
+    bucket = bucket_of(slots, key)
     n = occupied(slots, bucket)
     while n == ROOM:
-        bucket = following(slots, bucket)
+        bucket = next_bucket(slots, bucket)
         n = occupied(slots, bucket)
     entry = pointer_to(slots, bucket + n)
     entry[0] = key
@@ -159,15 +159,15 @@ def enter(slots, key, value):
 
 
 @inner
-def move_all(older, slots):
-    """Insert every entry of `older` into the empty table `slots`, which is written from left to right."""
-    for bucket in range(0, older.size - BUCKET, BUCKET):
+def move_all(old_slots, slots):
+    """Insert every entry of `old_slots` into the empty table `slots`, which is written from left to right."""
+    for bucket in range(0, old_slots.size - BUCKET, BUCKET):
         place = bucket
-        while place < bucket + ROOM and older[place] != EMPTY:
-            enter(slots, older[place], older[place + VALUE])
+        while place < bucket + ROOM and old_slots[place] != EMPTY:
+            enter(slots, old_slots[place], old_slots[place + VALUE])
             place += 1
-    slots[slots.size - BUCKET] = older[older.size - BUCKET]  # the key that equals EMPTY
-    slots[slots.size - BUCKET + VALUE] = older[older.size - BUCKET + VALUE]
+    slots[slots.size - BUCKET] = old_slots[old_slots.size - BUCKET]  # the key that equals EMPTY
+    slots[slots.size - BUCKET + VALUE] = old_slots[old_slots.size - BUCKET + VALUE]
 
 
 # --------------------------------------------------------------------------------------------- reading

@@ -5,13 +5,13 @@ of the values stay unused: a bucket is a cache line in both, and a search takes 
 
 Invariants
 ----------
-1. The map is sound, and its values are 0.
+1. The invariants of the map hold, and its values are 0.
 2. ``size`` is the size of the map.
 
 Complexity
 ----------
 ==========================  ==================================================
-add, discard, remove, in    O(1) expected, amortised over growth
+add, discard, remove, in    O(1) expected, amortized over growth
 bulk forms                  O(1) expected an item
 reserve, copy               O(capacity)
 iteration, to_array         O(capacity), and O(n) for each byte that varies among the keys
@@ -49,7 +49,7 @@ class IntSet(Facade):
     except when there is no memory for an array that is returned: ``remove`` of a missing key returns a
     status below 0.
 
-    Iteration is by ascending key. Nobody can choose keys that collide: the hash depends on a secret of the
+    Iteration is by ascending key. Nobody can choose keys that collide: the hash depends on a seed of the
     process.
 
     Methods for single keys:
@@ -145,7 +145,7 @@ class IntSet(Facade):
 
         Complexity
         ----------
-        O(1) expected, amortised.
+        O(1) expected, amortized.
 
         Examples
         --------
@@ -313,7 +313,7 @@ class IntSet(Facade):
 
 
 def _keys_of(keys: Any) -> Any:
-    """Return keys as something that numpy makes an array of: of an iterator or a set it does not."""
+    """Return keys as what numpy makes an array of, which it does not of an iterator or a set."""
     if isinstance(keys, IntSet):
         return keys.to_array()
     return keys if isinstance(keys, (np.ndarray, list, tuple, range)) else list(keys)

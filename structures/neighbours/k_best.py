@@ -12,24 +12,24 @@ sorted at all times::
     flags      row 0  [  0  |  1  |  1  |  0  ||  0  ... ]   no array if entries have no flags
                row 1  [ ...
 
-A push compares with the entry at place k - 1 first, which most candidates do not precede. For the others one
-pass over the row, 16 lanes at a time, finds the id, if it is there, and the place; a second pass moves what
-comes after it. Both have no branch that depends on the numbers. A binary heap has such branches and looks for
-the id as well: from k = 15 on it takes longer. At k = 5, and where no ids are looked for at k = 200, it is
+A push first compares with the entry at place k - 1, which most candidates do not precede. For the others one
+pass over the row, 16 lanes at a time, looks for the id and finds the place; a second pass moves the entries
+after it. Neither has a branch that depends on the numbers. A binary heap has such branches, and searches for
+the id as well: from k = 15 on it takes longer. At k = 5, and at k = 200 without a search for ids, it is
 faster by a fifth.
 
 Invariants
 ----------
 1. Each row is sorted by distance, equal distances by id, where -1 is the greatest id.
-2. An empty place has the distance inf, the id -1 and no flag; so have the lanes past k.
+2. An empty place has the distance inf, the id -1 and no flag; so do the lanes past k.
 3. ``width`` is a multiple of 16, at least k; there are ``n_rows * width`` distances, ids, and flags, if any.
 4. No distance is not-a-number; no id is below -1.
 
 Complexity
 ----------
 ======================================  =====================================================
-push that does not come in              O(1): one comparison
-push that comes in                      O(k / 16)
+push of an entry that is not kept       O(1): one comparison
+push of an entry that is kept           O(k / 16)
 worst                                   O(1)
 size, row                               O(k)
 merge, to_arrays, copy, ``==``, clear   O(n_rows * k), merge times the cost of a push
@@ -135,7 +135,7 @@ def _tables_of(distances: Any, ids: Any, flags: Any) -> tuple[np.ndarray, np.nda
 
 
 def _refuse(is_wrong: np.ndarray, values: np.ndarray, name: str, what: str) -> None:
-    """Raise an error that names the first wrong one of some values, if there is one."""
+    """Raise an error that names the first wrong value, if there is one."""
     if is_wrong.any():
         i = int(np.argmax(is_wrong))
         raise ValueError(f"{name} must be {what}, not {values[i]} at index {i}")
@@ -145,19 +145,19 @@ def _refuse(is_wrong: np.ndarray, values: np.ndarray, name: str, what: str) -> N
 class KBest(Facade):
     """Rows of the k nearest candidates: the least distances and their ids, sorted.
 
-    An id is in a row once, with the distance that was pushed first; :meth:`push_unchecked` does not look.
+    An id is in a row once, with the distance that was pushed first; :meth:`push_unchecked` does not check it.
     Distances are rounded to the dtype. Of equal distances, the least ids are kept and come first. So,
     unless an id is pushed with different distances, the result does not depend on the order of pushes.
 
     Inside ``@njit`` the same verbs are methods. Only the constructor raises there; of the other arguments
-    nothing is checked, except that a distance that is not a number and an id that does not fit do not come
-    in. ``row(row)`` and ``to_arrays()`` return no flags,
+    nothing is checked, except that an entry is not kept if its distance is not a number or its id does not
+    fit. ``row(row)`` and ``to_arrays()`` return no flags,
     and ``nbytes()`` is a call. There are methods for single places, 0 the best: ``entry(row, place)``
     returns (distance, id), ``flag(row, place)`` a flag, and ``set_flag(row, place, flag)`` changes it.
-    ``sort(row)`` is for code written for heaps: it does nothing, rows are sorted at all times.
+    ``sort(row)`` is for code written for heaps: it does nothing, as rows are sorted at all times.
 
     A push reads and writes its own row only. So the threads of a ``prange`` may share a container without
-    locks, as long as each row is used by one thread at a time. Calls from Python take turns
+    locks, as long as only one thread at a time uses each row. Calls from Python take turns
     (:mod:`structures.base.locks`).
 
     * :meth:`push`, :meth:`push_unchecked`, :meth:`push_many`, :meth:`merge`
@@ -265,8 +265,7 @@ class KBest(Facade):
         TypeError
             An array is not of numbers of its kind.
         ValueError
-            The arrays differ in shape, or a row has no place; a distance is not a number, or an id is below
-            -1.
+            The arrays differ in shape or have no columns; a distance is not a number, or an id is below -1.
 
         Complexity
         ----------
@@ -318,7 +317,7 @@ class KBest(Facade):
 
     # --------------------------------------------------------------------------------------------- reading
     def worst(self, row: int) -> float:
-        """Return the greatest distance of a full row, inf before: no candidate beyond it comes in.
+        """Return the greatest distance of a full row, else inf: no candidate beyond it is kept.
 
         Parameters
         ----------
@@ -439,7 +438,7 @@ class KBest(Facade):
         return _row_of(row, n_rows), *_entry_of(distance, id, self.id_dtype), _flag_of(flag, has_flags)
 
     def push(self, row: int, distance: float, id: int, flag: bool = False) -> bool:
-        """Put an entry into a row, if it is among the best k and its id is not there yet.
+        """Put an entry into a row, if it is among the best k and its id is new.
 
         Parameters
         ----------
@@ -451,7 +450,7 @@ class KBest(Facade):
         Returns
         -------
         bool
-            Whether it came in.
+            Whether it was kept.
 
         Raises
         ------
@@ -462,7 +461,7 @@ class KBest(Facade):
 
         Complexity
         ----------
-        O(k / 16), O(1) if it does not come in.
+        O(k / 16), O(1) if it is not kept.
 
         Examples
         --------
@@ -473,7 +472,7 @@ class KBest(Facade):
         return self._kernels.push(self, *self._given(row, distance, id, flag))
 
     def push_unchecked(self, row: int, distance: float, id: int, flag: bool = False) -> bool:
-        """Put an entry into a row, if it is among the best k, even if its id is there already.
+        """Put an entry into a row, if it is among the best k, even if its id is already in the row.
 
         Parameters
         ----------
@@ -485,7 +484,7 @@ class KBest(Facade):
         Returns
         -------
         bool
-            Whether it came in.
+            Whether it was kept.
 
         Raises
         ------
@@ -494,7 +493,7 @@ class KBest(Facade):
 
         Complexity
         ----------
-        O(k / 16), O(1) if it does not come in.
+        O(k / 16), O(1) if it is not kept.
 
         Examples
         --------
@@ -517,7 +516,7 @@ class KBest(Facade):
         Returns
         -------
         int
-            How many came in; some of them may have left again.
+            How many were kept; later ones may have displaced some of them.
 
         Raises
         ------
@@ -545,17 +544,17 @@ class KBest(Facade):
         Parameters
         ----------
         other : KBest
-            It has as many rows; its `k` may be another.
+            It has the same number of rows; its `k` may differ.
 
         Returns
         -------
         int
-            How many came in.
+            How many were kept.
 
         Raises
         ------
         TypeError, ValueError
-            `other` is not a KBest, its ids are wider, or it has another number of rows.
+            `other` is not a KBest, has wider ids, or another number of rows.
 
         Complexity
         ----------
@@ -572,9 +571,9 @@ class KBest(Facade):
         if not isinstance(other, KBest):
             raise TypeError(f"other must be a KBest, not {type(other).__name__}")
         if other.id_dtype.itemsize > self.id_dtype.itemsize:
-            raise TypeError(f"ids of {other.id_dtype} do not go into ids of {self.id_dtype}")
+            raise TypeError(f"ids of {other.id_dtype} do not fit {self.id_dtype}")
         if other.n_rows != self.n_rows:
-            raise ValueError(f"{other.n_rows} rows do not go into {self.n_rows} rows")
+            raise ValueError(f"{other.n_rows} rows cannot be merged into {self.n_rows} rows")
         return self._kernels.merge(self, other)
 
     def clear(self) -> None:

@@ -16,9 +16,9 @@ from structures.neighbours.k_best_layout import (
     ROW_LANES,
     all_places,
     as_element,
-    comes_in,
     entries_in,
     insert_lane,
+    is_kept,
     place_of_another,
     place_of_entry,
     places_of,
@@ -126,9 +126,9 @@ def _take_flags(self, n):
 
 @quiet
 def take_rows(self, n_rows):
-    """Give a new container its rows; return a status."""
+    """Allocate the rows of a new container; return a status."""
     n = n_rows * self.width
-    # One at a time: an array that has no owner yet is lost where there is no memory for the next one.
+    # One at a time: an array without an owner would leak if memory ran out for the next one.
     if not _take_distances(self, n):
         return status.NO_MEMORY
     if not _take_ids(self, n):
@@ -179,13 +179,13 @@ def _insert(self, start, place, distance, id, flag):
 def _push(self, row, distance, id, flag=0):
     start = row * self.width
     distances, ids = pointer_to(self.distances, start), pointer_to(self.ids, start)
-    near, known_as = as_element(distances, distance), as_element(ids, id)
-    if not comes_in(distances, ids, self.k, near, known_as) or known_as != id:
+    rounded, known_as = as_element(distances, distance), as_element(ids, id)
+    if not is_kept(distances, ids, self.k, rounded, known_as) or known_as != id:
         return False
-    place = place_of_entry(distances, ids, self.width, near, known_as)
+    place = place_of_entry(distances, ids, self.width, rounded, known_as)
     if place < 0:
         return False
-    _insert(self, start, place, near, known_as, flag)
+    _insert(self, start, place, rounded, known_as, flag)
     return True
 
 
@@ -194,21 +194,22 @@ def _push(self, row, distance, id, flag=0):
 def _push_unchecked(self, row, distance, id, flag=0):
     start = row * self.width
     distances, ids = pointer_to(self.distances, start), pointer_to(self.ids, start)
-    near, known_as = as_element(distances, distance), as_element(ids, id)
-    if not comes_in(distances, ids, self.k, near, known_as) or known_as != id:
+    rounded, known_as = as_element(distances, distance), as_element(ids, id)
+    if not is_kept(distances, ids, self.k, rounded, known_as) or known_as != id:
         return False
-    _insert(self, start, place_of_another(distances, ids, self.width, near, known_as), near, known_as, flag)
+    place = place_of_another(distances, ids, self.width, rounded, known_as)
+    _insert(self, start, place, rounded, known_as, flag)
     return True
 
 
 @method(KBestType, "push_many")
 @quiet
 def _push_many(self, rows, distances, ids, flag=0):
-    n_in = 0
+    n_kept = 0
     for i in range(rows.size):
         prefetch(self.distances, rows[smaller(i + AHEAD, rows.size - 1)] * self.width)
-        n_in += _push(self, rows[i], distances[i], ids[i], flag)
-    return n_in
+        n_kept += _push(self, rows[i], distances[i], ids[i], flag)
+    return n_kept
 
 
 @inner
@@ -219,17 +220,17 @@ def _flag_at(self, at):
 @method(KBestType, "merge")
 @quiet
 def _merge(self, other):
-    n_in = 0
+    n_kept = 0
     for row in range(smaller(self.n_rows, other.n_rows)):
         start = row * other.width
         for at in range(start, start + entries_in(pointer_to(other.ids, start), other.k)):
-            n_in += _push(self, row, other.distances[at], other.ids[at], _flag_at(other, at))
-    return n_in
+            n_kept += _push(self, row, other.distances[at], other.ids[at], _flag_at(other, at))
+    return n_kept
 
 
 @quiet
 def fill(self, distances, ids, flags):
-    """Fill empty rows with entries in any order; an id may be in a row twice. All arrays are flat."""
+    """Fill empty rows with entries in any order, from flat arrays; an id may be in a row twice."""
     for at in range(ids.size - 1, -1, -1):  # so that equal entries stay in their order
         if ids[at] >= 0:
             _push_unchecked(self, at // self.k, distances[at], ids[at], flags[at])

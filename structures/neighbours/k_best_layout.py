@@ -1,13 +1,13 @@
-"""Rows of sorted entries, sixteen lanes at a time: where an entry belongs, and how it gets there.
+"""Rows of sorted entries, sixteen lanes at a time: where an entry belongs, and how it is inserted.
 
 An entry is a distance and an id, in two arrays. Entries are ordered by distance, equal distances by id. Ids
 count as unsigned numbers, so that -1 is the greatest. A row has a multiple of 16 lanes. Lanes that are not
 in use hold the last entry of all, the distance inf and the id -1::
 
-    place_of_entry:  0.5 is put in here, at place 2
+    place_of_entry:  0.5 is inserted here, at place 2
                                |
     distances      [ 0.1  0.4  0.7  0.9  inf  inf ... ]
-    insert_lane                '--> '--> '--> x          lanes up to the last in use move; that one is lost
+    insert_lane                '--> '--> '--> x          lanes up to the last in use move, which is lost
 
 Pointers are to the first lane of a row. Each intrinsic has a twin in Python.
 """
@@ -58,7 +58,7 @@ def _lanes_of(context: Any, element: Any) -> Any:
 
 
 def _load(context: Any, builder: Any, pointer_type: Any, pointer: Any, i: Any) -> tuple[Any, Any]:
-    """Emit a load of the lanes from ``pointer[i]``; return where they are, and the lanes."""
+    """Emit a load of the lanes from ``pointer[i]`` on; return their address, and the lanes."""
     element = pointer_type.dtype
     place = builder.bitcast(builder.gep(pointer, [i]), _lanes_of(context, element).as_pointer())
     return place, builder.load(place, align=element.bitwidth // 8)
@@ -67,7 +67,7 @@ def _load(context: Any, builder: Any, pointer_type: Any, pointer: Any, i: Any) -
 @twin(_py_as_element)
 @intrinsic
 def as_element(typingctx, pointer, value):
-    """Return `value` as what `pointer` points to: rounded to float32, cut to int32, or as it is."""
+    """Return `value` in the type that `pointer` points to, rounded to float32 or truncated to int32."""
     element = pointer.dtype
     wide = types.float64 if isinstance(element, types.Float) else types.int64
 
@@ -118,14 +118,14 @@ def place_of_entry(typingctx, distances, ids, n_lanes, distance, id):
 @twin(_py_place_of_another)
 @intrinsic
 def place_of_another(typingctx, distances, ids, n_lanes, distance, id):
-    """Return the number of entries that precede one in a row, its own id among them or not."""
+    """Return the number of entries that precede one in a row, whether or not its id is in the row."""
     return _place(distances, ids, looks_for_id=False)
 
 
 @twin(_py_insert_lane)
 @intrinsic
 def insert_lane(typingctx, row, place, n, value):
-    """Put a value into a place of a row; what was there and after it moves by one, the `n`-th is lost."""
+    """Insert a value at a place of a row; the values from there on move by one, the `n`-th is lost."""
     element = row.dtype
     number = ir.IntType(element.bitwidth)
     numbers = ir.VectorType(number, ROW_LANES)
@@ -148,7 +148,7 @@ def insert_lane(typingctx, row, place, n, value):
             stays = builder.or_(
                 builder.icmp_signed("<", lanes, target), builder.icmp_signed(">=", lanes, end)
             )
-            # In this order the store is not a masked one, from which the next load of the row would wait.
+            # In this order the store is not masked; the next load of the row would wait for a masked one.
             new = builder.select(stays, old, moved)
             new = builder.select(builder.icmp_signed("==", lanes, target), inserted, new)
             builder.store(new, address, align=element.bitwidth // 8)
@@ -159,8 +159,8 @@ def insert_lane(typingctx, row, place, n, value):
 
 # ------------------------------------------------------------------------------ kernels on plain arrays
 @inner
-def comes_in(distances, ids, k, distance, id):
-    """Return whether an entry precedes the last of the `k` of a row; not-a-number precedes nothing."""
+def is_kept(distances, ids, k, distance, id):
+    """Return whether an entry precedes the last of the `k` of a row; not-a-number does not."""
     if id < 0:
         return False
     last, last_id = distances[k - 1], ids[k - 1]

@@ -108,7 +108,7 @@ _NOTHING = ir.Constant(_BYTES, [0] * BYTE_LANES)
 
 
 def _in_constant_products(builder: Any, rows: list[Any], products: Any) -> Any:
-    """Emit the lanes in some product; equal conditions are shared, and what holds always is left out."""
+    """Emit the lanes in some product; equal conditions are shared, conditions that always hold left out."""
     condition_of: dict[tuple[int, int], Any] = {}
     result = _all_lanes(0)
     for product in products:
@@ -167,13 +167,13 @@ def byte_lanes_in_products(typingctx, pointer, i, products, places):
 
 
 def can_permute(context: Any) -> bool:
-    """Say whether the processor that is compiled for looks up each of 64 bytes in 128 in one instruction."""
+    """Return whether the target processor looks up each of 64 bytes in 128 in one instruction."""
     _, _, features = context.codegen().magic_tuple()
     return "+avx512vbmi" in features.split(",")
 
 
 def _permuted(builder: Any, vector: Any, pairs: Any) -> Any:
-    """Emit a translation as a look-up in a table of 128 bytes."""
+    """Emit a translation as a lookup in a table of 128 bytes."""
     table = [functools.reduce(operator.xor, (c for s, c in pairs if s <= byte), 0) for byte in range(128)]
     low, high = (ir.Constant(_BYTES, table[i : i + BYTE_LANES]) for i in (0, BYTE_LANES))
     permute = cgutils.get_or_insert_function(
@@ -194,7 +194,7 @@ def _changed(builder: Any, vector: Any, translated: Any, start: Any, change: Any
 def translate_byte_lanes(typingctx, source, i, ranges, target, j):
     """Translate the 64 bytes at ``source[i]`` by ranges of ASCII, and write them to ``target[j]``.
 
-    A byte becomes the exclusive or of all changes whose start is at most the byte; 0 if it is no ASCII.
+    A byte becomes the exclusive or of all changes whose start is at most the byte; 0 if it is not ASCII.
     Ranges are a ``Constant``, pairs of a start and a change; or ``(starts, changes, n)`` with pointers to
     int32, each the byte repeated four times. Starts are below 128.
     """
@@ -225,7 +225,7 @@ def translate_byte_lanes(typingctx, source, i, ranges, target, j):
 @twin(_py_count_lanes)
 @intrinsic
 def count_lanes(typingctx, lanes):
-    """Return how many lanes a set has."""
+    """Return the number of lanes in a set."""
 
     def codegen(context, builder, signature, values):
         return builder.ctpop(values[0])

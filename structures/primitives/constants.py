@@ -1,7 +1,7 @@
 """``Constant``: a value that is a part of its numba type, so that compiled code has it in its instructions.
 
 A kernel that takes a constant is compiled once for each value, and cached on disk like any other kernel. So
-constants are for a few values that are known when the program is written. All others belong into arrays.
+constants are for few values, known when the program is written. All others belong in arrays.
 
 ::
 
@@ -34,7 +34,7 @@ register_model(ConstantType)(models.OpaqueModel)
 
 
 class Constant:
-    """A value that compiled code knows.
+    """A value that is compiled in.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def _typeof(constant: Constant, context: Any) -> ConstantType:
 
 @unbox(ConstantType)
 def _unbox(typ, obj, c):
-    return NativeValue(c.context.get_dummy_value())  # all that is known of it is in the type
+    return NativeValue(c.context.get_dummy_value())  # the value is in the type
 
 
 def _py_part_or(constant: Constant | None, k: int, otherwise: Any) -> Any:
@@ -69,7 +69,7 @@ def _py_part_or(constant: Constant | None, k: int, otherwise: Any) -> Any:
 @twin(_py_part_or)
 @intrinsic(prefer_literal=True)
 def part_or(typingctx, constant, k, otherwise):
-    """Return part `k` of a constant; `otherwise`, anything, where there is None in its place."""
+    """Return part `k` of a constant; `otherwise`, of any type, if None is passed in place of a constant."""
     if isinstance(constant, types.NoneType):
         return otherwise(constant, k, otherwise), lambda context, builder, signature, values: values[2]
     if not (isinstance(constant, ConstantType) and isinstance(k, types.IntegerLiteral)):

@@ -1,18 +1,18 @@
-"""Mixing and packing of 64-bit keys, and the secret that hashes depend on.
+"""Hashing of 64-bit keys with a random seed, and packing of two ids into one key.
 
 A pair of ids ``(left, right)`` is one int64 key, ``(left << 32) + right``, so that keys sort as pairs do. It
 is a bijection between pairs of int32 and int64.
 
-A key is multiplied by a secret factor to 128 bits. The halves of the product are folded, and multiplied by
-another secret factor. The home is given by the top bits. One multiplication is not enough: the homes of a
-progression would be a progression, which for some factors has many keys in few places.
+A key is multiplied by a random factor to 128 bits. The halves of the product are folded, and multiplied by
+another random factor. The top bits give the slot. One multiplication is not enough: the slots of keys in a
+progression would be a progression, which for some factors puts many keys into few slots.
 
-Two words are hashed as in UMAC, NH: the halves of each word, plus the secret, are multiplied, and the
-products added. Two different pairs have equal sums with a probability of at most ``2**-32``.
+Two words are hashed as in UMAC, NH: the halves of each word, plus the seed, are multiplied, and the products
+added. Two different pairs have equal sums with a probability of at most ``2**-32``.
 
-The secret is three random words. Who knows the hash of a table can choose keys that share one home, and every
-search walks past all of them. Nobody can do so without the secret. It is drawn when the package is imported,
-and a forked process keeps it: its tables are laid out by it. A table holds a copy of the secret in the last
+The seed is three random words. Whoever knows the hash of a table can choose keys that share one slot, so that
+every search passes all of them. Without the seed nobody can. It is drawn when the package is imported, and a
+forked process keeps it, because its tables are laid out by it. A table holds a copy of the seed in the last
 words of its array. A new table takes it from an address that compiled code finds by name. A global variable
 would not do: numba writes its value into the code on disk.
 
@@ -37,29 +37,29 @@ from structures.compiling.jit import inner, twin
 from structures.primitives.simd import multiply_fold, pointer_to
 from structures.status import INT64_MIN, int64
 
-# ---------------------------------------------------------------------------------------------- the secret
-SECRET_WORDS = 3
-FACTOR_BITS = 1 - 2**63  # factors are odd: different words have different products; and large
-_NAME = "structures_secret_of_the_process"
+# ---------------------------------------------------------------------------------------------- the seed
+SEED_WORDS = 3
+FACTOR_BITS = 1 - 2**63  # factors are odd, so that different words have different products, and large
+_NAME = "structures_seed_of_the_process"
 
-WORDS = np.frombuffer(os.urandom(8 * SECRET_WORDS), np.int64).copy()
-"""The secret, for the tests; whoever changes it breaks every table."""
-WORDS |= FACTOR_BITS
-WORDS.flags.writeable = False
-llvmlite.binding.add_symbol(_NAME, WORDS.ctypes.data)
-
-
-def _py_secret_word(i: int) -> np.int64:
-    return WORDS[i]
+SEED = np.frombuffer(os.urandom(8 * SEED_WORDS), np.int64).copy()
+"""The seed, for the tests; a change breaks every table."""
+SEED |= FACTOR_BITS
+SEED.flags.writeable = False
+llvmlite.binding.add_symbol(_NAME, SEED.ctypes.data)
 
 
-@twin(_py_secret_word)
+def _py_seed_word(i: int) -> np.int64:
+    return SEED[i]
+
+
+@twin(_py_seed_word)
 @intrinsic
-def secret_word(typingctx, i):
-    """Return word `i` of the secret, an int64."""
+def seed_word(typingctx, i):
+    """Return word `i` of the seed, an int64."""
 
     def codegen(context, builder, signature, values):
-        words_type = ir.ArrayType(ir.IntType(64), SECRET_WORDS)
+        words_type = ir.ArrayType(ir.IntType(64), SEED_WORDS)
         words = builder.module.globals.get(_NAME) or ir.GlobalVariable(builder.module, words_type, _NAME)
         return builder.load(builder.gep(words, [ir.IntType(64)(0), values[0]]))
 
@@ -67,10 +67,10 @@ def secret_word(typingctx, i):
 
 
 @inner
-def put_secret(slots):
-    """Write the secret to the last words of the array of a table."""
-    for i in range(SECRET_WORDS):
-        slots[slots.size - SECRET_WORDS + i] = secret_word(i)
+def put_seed(slots):
+    """Write the seed to the last words of the array of a table."""
+    for i in range(SEED_WORDS):
+        slots[slots.size - SEED_WORDS + i] = seed_word(i)
 
 
 # ---------------------------------------------------------------------------------------- hashes and pairs
@@ -81,48 +81,47 @@ MAX_ID = 2**31 - 1
 
 
 @inner
-def secret_of(slots):
-    """Return a pointer to the secret that a table holds in the last words of its array."""
-    return pointer_to(slots, slots.size - SECRET_WORDS)
+def seed_of(slots):
+    """Return a pointer to the seed that a table holds in the last words of its array."""
+    return pointer_to(slots, slots.size - SEED_WORDS)
 
 
 @inner
-def product_of_halves(word, secret_word):
-    """Add the secret to the halves of a word, and multiply them: all 64 bits depend on both."""
-    word, added = np.uint64(np.int64(word)), np.uint64(np.int64(secret_word))
+def product_of_halves(word, seed_word):
+    """Add the seed to the halves of a word, and multiply them: all 64 bits depend on both."""
+    word, added = np.uint64(np.int64(word)), np.uint64(np.int64(seed_word))
     low = ((word & _LOW_HALF) + (added & _LOW_HALF)) & _LOW_HALF
     high = ((word >> _HALF) + (added >> _HALF)) & _LOW_HALF
     return low * high
 
 
 @inner
-def hash_of(key, secret):
-    """Hash an int64 key to 64 bits; `secret` points to three words."""
-    return np.int64(np.uint64(multiply_fold(key, secret[0])) * np.uint64(np.int64(secret[2])))
+def hash_of(key, seed):
+    """Hash an int64 key to 64 bits; `seed` points to three words."""
+    return np.int64(np.uint64(multiply_fold(key, seed[0])) * np.uint64(np.int64(seed[2])))
 
 
 @inner
-def mix(key, secret, shift):
-    """Hash an int64 key to its home in a table of ``2**(64 - shift)`` places.
+def mix(key, seed, shift):
+    """Hash an int64 key to a slot of a table of ``2**(64 - shift)`` slots; `seed` points to three words.
 
-    `secret` points to three words. Without the secret, nobody can choose keys that share a home more often
-    than chance has it, in progressions or otherwise.
+    Whoever does not know the seed cannot choose keys that share slots more often than random ones.
     """
-    return np.int64(np.uint64(hash_of(key, secret)) >> np.uint64(shift))
+    return np.int64(np.uint64(hash_of(key, seed)) >> np.uint64(shift))
 
 
 @inner
-def mix_words(word_0, word_1, secret_0, secret_1, factor, shift):
-    """Hash two words to their home with the words of the secret; a loop of these becomes vector code."""
-    hashed = product_of_halves(word_0, secret_0) + product_of_halves(word_1, secret_1)
+def mix_words(word_0, word_1, seed_0, seed_1, factor, shift):
+    """Hash two words to a slot, given the words of the seed; a loop of these becomes vector code."""
+    hashed = product_of_halves(word_0, seed_0) + product_of_halves(word_1, seed_1)
     hashed = (hashed ^ (hashed >> _HALF)) * np.uint64(np.int64(factor))
     return np.int64(hashed >> np.uint64(shift))
 
 
 @inner
-def mix_two(word_0, word_1, secret, shift):
-    """Hash two words to their home; `secret` points to three words."""
-    return mix_words(word_0, word_1, secret[0], secret[1], secret[2], shift)
+def mix_two(word_0, word_1, seed, shift):
+    """Hash two words to a slot; `seed` points to three words."""
+    return mix_words(word_0, word_1, seed[0], seed[1], seed[2], shift)
 
 
 @inner

@@ -1,6 +1,6 @@
 """Memory of containers: arrays start with a cache line, and large ones ask for huge pages.
 
-A row of eight words that is one cache line takes one access; a row across two lines takes two.
+A row of eight words in one cache line takes one access; a row across two lines takes two.
 
 The first access to a page is a page fault. With more than some thousand pages, a random access has to look
 up the address in the page table. With pages of 2 MB there are 512 times fewer of both. numpy asks for them
@@ -22,7 +22,7 @@ from structures.compiling.jit import inner, kernel, twin
 from structures.primitives.simd import NONE
 
 _LINE = 64
-_LARGE = 1 << 22  # bytes, from where on numpy asks
+_LARGE = 1 << 22  # bytes; numpy asks from there on
 _PAGE = 4096
 _MADV_HUGEPAGE = 14
 
@@ -57,7 +57,7 @@ def ask_for_huge_pages(typingctx, array):
 
 
 def _py_aligned_words(n: int) -> Any:
-    """Allocate; the alignment only makes compiled code faster."""
+    """Allocate without the alignment, which only makes compiled code faster."""
     return np.empty(n, np.int64)
 
 
@@ -92,21 +92,21 @@ def _allocation(dtype: Any, *others: Any) -> Any:
 @twin(_py_aligned_words)
 @intrinsic
 def aligned_words(typingctx, n):
-    """Return an array of `n` int64 that starts with a cache line, not initialised."""
+    """Return an array of `n` int64 that starts with a cache line, not initialized."""
     return _allocation(types.int64)
 
 
 @twin(_py_new_bytes)
 @intrinsic
 def new_bytes(typingctx, n):
-    """Return an array of `n` uint8, not initialised."""
+    """Return an array of `n` uint8, not initialized."""
     return _allocation(types.uint8)
 
 
 @twin(_py_aligned_elements)
 @intrinsic
 def aligned_elements(typingctx, n, like):
-    """Return an array of `n` numbers of the type of `like` that starts with a cache line, not initialised."""
+    """Return an array of `n` numbers of the type of `like` that starts with a cache line, not initialized."""
     return _allocation(types.unliteral(like), like)
 
 
@@ -136,7 +136,7 @@ def copy_words(typingctx, source, start, target, target_start, n):
 
 @kernel
 def new_words(n):
-    """Return an array of `n` int64, not initialised."""
+    """Return an array of `n` int64, not initialized."""
     words = aligned_words(n)
     if 8 * n >= _LARGE:
         ask_for_huge_pages(words)

@@ -1,8 +1,8 @@
 """Priorities, int64, float64 or float32, as int64 numbers in the same order.
 
 An int64 stays as it is. The bits of a float64 are in its order already if the sign is plus; if it is minus,
-all bits but the sign are flipped. Negative zero becomes zero. A float32 is taken as the float64 that equals
-it. Callers refuse not-a-number before.
+all bits but the sign are flipped. Negative zero becomes zero. A float32 is converted
+to float64. Callers refuse not-a-number first.
 
 Each function looks at the type of its argument, at compile time, and has a twin in Python.
 """
@@ -140,7 +140,7 @@ def difference_leaves_range(typingctx, value, delta):
 
 @inner
 def refusal(count, leaves_range, zero):
-    """Return the status below 0 of a sum that a count may not be, else 0."""
+    """Return the status of a sum that is not allowed as a count or priority, else 0."""
     if leaves_range:
         return status.OVERFLOW if count == count else status.NOT_A_NUMBER
     return status.NEGATIVE if count < zero else status.OK

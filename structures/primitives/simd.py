@@ -431,7 +431,7 @@ def _py_local_bytes(n: int) -> Any:
 @twin(_py_local_bytes)
 @intrinsic(prefer_literal=True)
 def local_bytes(typingctx, n):
-    """Return a pointer to `n` bytes, not initialised, which exist until the kernel returns.
+    """Return a pointer to `n` bytes, not initialized, which exist until the kernel returns.
 
     The number `n` is a constant.
     """
@@ -445,7 +445,7 @@ def _py_local_words(n: int) -> Any:
 @twin(_py_local_words)
 @intrinsic(prefer_literal=True)
 def local_words(typingctx, n):
-    """Return a pointer to `n` int64, not initialised, which exist until the kernel returns.
+    """Return a pointer to `n` int64, not initialized, which exist until the kernel returns.
 
     The number `n` is a constant.
     """
@@ -459,7 +459,7 @@ def _py_local_numbers(n: int) -> Any:
 @twin(_py_local_numbers)
 @intrinsic(prefer_literal=True)
 def local_numbers(typingctx, n):
-    """Return a pointer to `n` int32, not initialised, which exist until the kernel returns.
+    """Return a pointer to `n` int32, not initialized, which exist until the kernel returns.
 
     The number `n` is a constant. They start with a cache line.
     """

@@ -1,7 +1,7 @@
 """Sorting of int64 keys: numba takes more than a second to compile the ``sort`` of an array.
 
 Keys alone are sorted by merging, from the bottom up; short runs are sorted by insertion. Keys with values are
-sorted byte by byte, from the lowest; bytes that all keys have in common are left out.
+sorted byte by byte, from the lowest; bytes that all keys have in common are skipped.
 
 Source: Knuth, The Art of Computer Programming, 5.2.1, S; 5.2.4, S; 5.2.5, R.
 """
@@ -63,7 +63,7 @@ def sort(keys):
 
 @inner
 def start_bytes(keys, shift, start_of):
-    """Write where the keys with each value of a byte start when they are sorted by it."""
+    """Write to ``start_of[byte]`` where the keys with that byte start when they are sorted by it."""
     for byte in range(BYTES):
         start_of[byte] = 0
     for i in range(keys.size):

@@ -6,7 +6,7 @@ cell. The address of a cell is the index of its first word; cell 0 is the *end*.
     word        0      1       2      3      4      5      6     7
     key       | KEY  | BUCKET | SIBLING     | CHILDREN    |  -  |  -    |
     bucket    | COUNT| PARENT | ORDER       | CHILDREN    | LEFT| RIGHT |
-    end       |  0   |   0    | ORDER       | CHILDREN    |secret| root |
+    end       |  0   |   0    | ORDER       | CHILDREN    | seed | root |
 
     end <-> count 1 <-> count 2 <-> count 7 <-> end      ORDER: the buckets, least count first
                |           |           |
@@ -23,10 +23,10 @@ replaced by its children. Keys are compared only when the smallest one is wanted
 into one tree. A bucket whose order nobody asks for costs nothing.
 
 The buckets are also the nodes of a treap: a search tree by count that is a heap by a hash of the address,
-which depends on a secret: nobody can choose counts that make it deep. The end is above its root. A move by
-one looks at the neighbour on the ring only; a longer move climbs the tree from the old bucket and descends to
-the new one. If a key is alone in its bucket and stays between the neighbours' counts, only the bucket's count
-is written.
+which depends on a random seed: nobody can choose counts that make it deep. The end is above its root. A move
+by one looks at the neighbour on the ring only; a longer move climbs the tree from the old bucket and descends
+to the new one. If a key is alone in its bucket and stays between the neighbours' counts, only the bucket's
+count is written.
 
 Invariants
 ----------
@@ -44,11 +44,11 @@ For n keys and k distinct counts, m keys at the count in question:
 
 ============================  ================================================================
 get, in                       O(1) expected
-add, sub, set                 O(1) expected, amortised over growth, to a neighbouring count;
+add, sub, set                 O(1) expected, amortized over growth, to a neighbouring count;
                               O(log k) expected to any other, and for a new key
 del                           O(1) expected
 max_count, min_count          O(1)
-peek, pop, peek_min, pop_min  O(log m) amortised: the roots are linked here, at most one link for
+peek, pop, peek_min, pop_min  O(log m) amortized: the roots are linked here, at most one link for
                               each key that has entered, and for each child of a removed key
 nlargest, pop_many            k times pop
 keys_at, keys_in              O(log k + m log m)
@@ -72,7 +72,7 @@ import numpy as np
 from structures import status
 from structures.base.container import named_by_package
 from structures.base.in_njit import class_method, makes_empty, must_be_entries
-from structures.base.mapping import NOTHING
+from structures.base.mapping import NOT_GIVEN
 from structures.base.queue import Counted
 from structures.base.struct_type import bind
 from structures.priority_queues.count_buckets_cells import (
@@ -116,7 +116,7 @@ class CountBuckets(Counted):
 
     Inside ``@njit`` the same verbs are methods and operators. Nothing raises there: a missing key has the
     count 0, an empty container gives 0 and ``(0, 0)`` (check ``len(b)`` first), and verbs that change it
-    return a status, below 0 for a failure; ``update_many`` returns it with the index of the item that
+    return a status, below 0 for a failure; ``add_many`` returns it with the index of the item that
     failed.
 
     Methods for single keys:
@@ -135,7 +135,7 @@ class CountBuckets(Counted):
 
     Methods for many keys and the whole:
 
-    * :meth:`from_arrays`, :meth:`update_many`, :meth:`items`, :meth:`to_arrays`; iteration is in pop order
+    * :meth:`from_arrays`, :meth:`add_many`, :meth:`items`, :meth:`to_arrays`; iteration is in pop order
     * :meth:`copy`, :meth:`clear`, :meth:`reserve`, :attr:`nbytes`; ``==``, pickle
 
     Parameters
@@ -207,7 +207,7 @@ class CountBuckets(Counted):
 
         Complexity
         ----------
-        O(log m) amortised for m ties; O(1) if no key has entered or left them since the last call.
+        O(log m) amortized for m ties; O(1) if no key has entered or left them since the last call.
 
         Examples
         --------
@@ -217,7 +217,7 @@ class CountBuckets(Counted):
         self._must_have_keys()
         return self._kernels.peek_min(self)
 
-    def pop_min(self, default: Any = NOTHING) -> Any:
+    def pop_min(self, default: Any = NOT_GIVEN) -> Any:
         """Remove the smallest key of the least count; return (key, count).
 
         Parameters
@@ -236,7 +236,7 @@ class CountBuckets(Counted):
 
         Complexity
         ----------
-        O(log m) amortised for m ties.
+        O(log m) amortized for m ties.
 
         Examples
         --------
@@ -244,7 +244,7 @@ class CountBuckets(Counted):
         >>> b.pop_min()
         (7, 2)
         """
-        if default is not NOTHING and not len(self):
+        if default is not NOT_GIVEN and not len(self):
             return default
         self._must_have_keys()
         return self._kernels.pop_min(self)
@@ -346,7 +346,7 @@ class CountBuckets(Counted):
         greatest = INT64_MAX if high is None else int64(high, "high") - 1
         return keys_within(self, least, greatest) if greatest >= INT64_MIN else np.empty(0, np.int64)
 
-    def ceiling_count(self, count: int, default: Any = NOTHING) -> Any:
+    def ceiling_count(self, count: int, default: Any = NOT_GIVEN) -> Any:
         """Return the least count, of those that keys have, that is `count` or greater.
 
         Parameters
@@ -375,7 +375,7 @@ class CountBuckets(Counted):
         """
         return self._nearest(count, True, default)
 
-    def floor_count(self, count: int, default: Any = NOTHING) -> Any:
+    def floor_count(self, count: int, default: Any = NOT_GIVEN) -> Any:
         """Return the greatest count, of those that keys have, that is `count` or less.
 
         Parameters
@@ -408,7 +408,7 @@ class CountBuckets(Counted):
         is_there, found = nearest_count(self, int64(count, "count"), is_above)
         if is_there:
             return found
-        if default is NOTHING:
+        if default is NOT_GIVEN:
             raise KeyError(f"no count at or {'above' if is_above else 'below'} {count}")
         return default
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from structures.compiling.jit import inner, kernel
-from structures.primitives.hashing import SECRET_WORDS, secret_word
+from structures.primitives.hashing import SEED_WORDS, seed_word
 from structures.primitives.memory import new_words
 
 WORDS = 8
@@ -14,7 +14,7 @@ SIBLING = ORDER = 2
 CHILDREN = 4
 LEFT = 6
 RIGHT = 7
-SECRET = LEFT  # of the end, which has nothing on its left
+SEED = LEFT  # of the end, which has nothing on its left
 DOWN, UP = 0, 1  # sides: before and after a place, left and right of a bucket
 MIN_CELLS = 8
 
@@ -28,7 +28,7 @@ def empty_cells(n_cells):
         cells[i] = 0
     alone(cells, END + ORDER)
     alone(cells, END + CHILDREN)
-    cells[END + SECRET] = secret_word(SECRET_WORDS - 1)
+    cells[END + SEED] = seed_word(SEED_WORDS - 1)
     return cells
 
 
@@ -145,8 +145,8 @@ def is_past(count, other, side):
 
 @inner
 def priority(cells, bucket):
-    """Return the priority of a bucket in the treap: its address, mixed with the secret. No two are equal."""
-    factor = np.uint64(np.int64(cells[END + SECRET]))
+    """Return the priority of a bucket in the treap: its address, mixed with the seed. No two are equal."""
+    factor = np.uint64(np.int64(cells[END + SEED]))
     mixed = np.uint64(np.int64(bucket)) * factor
     return np.int64((mixed ^ (mixed >> np.uint64(32))) * factor)
 

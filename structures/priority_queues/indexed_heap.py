@@ -1,56 +1,28 @@
 """``IndexedMaxHeap`` and ``IndexedMinHeap``: priority queues of the keys 0 ... n - 1, without a hash table.
 
-A tournament over int64 *ranks*, least rank first. Every key has a leaf, in the heap or not. The first of a
-row of 32 words is written to one word of the level above, with its key. The rank of a count is an int64 in
-the same order (for floats, the bits); an :class:`IndexedMaxHeap` takes the complement. ::
-
-    level 0      0 1 2 ... 31 | 32 ... 63 | ... | ... n - 1 -    the leaf of each key; - past the end
-                        |            |
-    level 1             0            1  ...  31 | ...            word w has the first of row w below
-                                     |
-    level 2                          0                           the root: one word
-
-    ranks        level 0 | level 1 | level 2        the greatest int64 for a key that is not in the heap
-    winners                level 1 | level 2        the key of each of these ranks
-    ages         level 0 | level 1 | level 2        the order of equal ranks; empty where keys order them
-
-A key that comes, or comes nearer to the top, is written upwards as long as it wins. For one that leaves, or
-falls back, the first among the others is found in the row of every level; the addresses of the rows follow
-from the key, so that the processor loads all of them at once. A row is read with a few vector instructions.
-In an implicit heap with the slot of each key in an array, the next row is known when the last one is decided,
-and an entry writes its slot whenever it moves; this one has no slots.
-
-Of equal counts, the smallest key is first (``ties="key"``), or the key that came first (``ties="fifo"``): it
-has the least *age*, a number that grows with each entry. A key that gets another count comes anew, as if it
-had left before; one that is given the count it has keeps its age. Where keys decide, ages are kept only once
-a count has the rank that marks absent keys; the key is its age then.
+A key is its own id in a tournament (:mod:`structures.priority_queues.tournament`, whose invariants are 1 to
+4). Its memory is for all n keys.
 
 Invariants
 ----------
-1. Each word above level 0 has the least (rank, age) of its row below, and ``winners`` has the key of that
-   entry; without ages, the key is the age. Where no key of a row is in the heap, rank and age are those of
-   absent keys, and the winner is any.
-2. Keys that are not in the heap, and the rest of the last row of a level, have the greatest int64 as rank
-   and, if there are ages, as age. ``size`` keys are in the heap.
-3. All ages of keys in the heap differ; they are below ``next_age`` with ``ties="fifo"``, else the keys.
-4. Level 0 has n words, rounded up to rows; each level has a word for each row below; the root is alone.
+5. Ages are below ``next_age`` with ``ties="fifo"``, else the keys.
 
 Complexity
 ----------
 ===================================  =====================================================
 peek, get, ``in``                    O(1)
 set, add, sub, remove, pop, improve  O(log n), log32(n) levels; O(1) levels expected for a key
-                                     that comes with a random count
-update_many, pop_many                O(log n) an item
+                                     that comes with a random count, or is not the top
+add_many, pop_many                O(log n) an item
 nlargest, nsmallest of k             O(k log n)
 ties                                 O(m log n) for m keys
+to_arrays, items                     O(m log n) for m keys
 clear                                O(log n) for each key in the heap, at most O(n)
 construction, from_arrays, copy      O(n)
 memory                               8.5 bytes a key of the range; 17 with ages
 ===================================  =====================================================
 
-Source: Knuth, The Art of Computer Programming, 5.4.1, trees of winners; the methods are those of the indexed
-priority queue of Sedgewick and Wayne, Algorithms, 2.4.
+Source: the methods are those of the indexed priority queue of Sedgewick and Wayne, Algorithms, 2.4.
 """
 
 from __future__ import annotations
@@ -58,7 +30,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from structures import status
 from structures.base.container import named_by_package
@@ -69,26 +40,19 @@ from structures.base.in_njit import (
     must_be_entries,
     must_be_integer,
 )
-from structures.base.queue import Counted
 from structures.base.struct_type import bind
-from structures.priority_queues.indexed_heap_invariants import assert_invariants
 from structures.priority_queues.indexed_heap_kernels import (
-    fill,
-    indexed_heap_of,
-    is_by_age,
-    new_indexed_heap,
-    state,
-)
-from structures.priority_queues.indexed_heap_type import (
     IndexedMaxHeapType,
     IndexedMinHeapType,
+    indexed_heap_of,
     indexed_heap_type,
 )
+from structures.priority_queues.tournament import GreatestFirst, Heap, LeastFirst, by_age_of
+from structures.priority_queues.tournament_kernels import is_by_age, new_heap, tournament
+from structures.priority_queues.tournament_layout import ABSENT
 from structures.status import (
-    DTYPE_HINT,
     as_array,
     dtype_name,
-    error,
     float32,
     float32_array,
     float64_array,
@@ -97,23 +61,14 @@ from structures.status import (
 )
 
 
-def _by_age(ties: Any) -> int:
-    if isinstance(ties, types.Type):
-        raise TypeError('ties must be written in the call: "key" or "fifo"')
-    if ties not in ("key", "fifo"):
-        raise ValueError(f'ties must be "key" or "fifo", not {ties!r}')
-    return int(ties == "fifo")
-
-
-class _IndexedHeap(Counted):
+class _IndexedHeap(Heap):
     """What both heaps share; see :class:`IndexedMaxHeap` and :class:`IndexedMinHeap`."""
 
     __slots__ = ()
-    _greatest_first: bool
-    _float_hint = DTYPE_HINT
 
     def __new__(cls, n: int, dtype: Any = np.int64, ties: str = "key") -> Any:
-        return cls._new(cls._room(n, "n"), dtype, ties)
+        heap_type, nothing = cls.type(dtype), np.empty(0, np.int64)
+        return cls._filled(heap_type, cls._room(n, "n"), ties, nothing, nothing)
 
     @classmethod
     def type(cls, dtype: Any = np.int64) -> Any:
@@ -144,13 +99,6 @@ class _IndexedHeap(Counted):
         True
         """
         return indexed_heap_type(cls._greatest_first, dtype_name(dtype, ("int64", "float64", "float32")))
-
-    @classmethod
-    def _new(cls, n: int, dtype: Any, ties: str) -> Any:
-        heap_type = cls.type(dtype)
-        self = cls._like(new_indexed_heap(heap_type, n, *heap_type.start, _by_age(ties)))
-        self._done(status.OK if self.n_keys == n else status.NO_MEMORY, f"{n} keys")
-        return self
 
     @classmethod
     def from_arrays(cls, keys: Any, counts: Any, n: int | None = None, ties: str = "key") -> Any:
@@ -193,22 +141,12 @@ class _IndexedHeap(Counted):
             counts = int64_array(counts, "counts")
         elif counts.dtype != np.float32:
             counts = float64_array(counts, "counts")
-        cls._same_length(keys, counts, "counts")
-        n = int(keys.max(initial=-1)) + 1 if n is None else n
-        self = cls._new(cls._room(n, "n"), counts.dtype, ties)
-        failure, i = fill(self, keys, np.ascontiguousarray(counts)) if keys.size else (status.OK, 0)
-        if failure < 0:
-            raise error(failure, int(keys[i]) if i < keys.size else f"{keys.size} keys")
-        return self
+        n = cls._room(int(keys.max(initial=-1)) + 1 if n is None else n, "n")
+        return cls._filled(cls.type(counts.dtype), n, ties, keys, counts)
 
     def __reduce__(self) -> Any:
         arguments = (*self.to_arrays(), self.n_keys, "fifo" if is_by_age(self) else "key")
         return type(self).from_arrays, arguments, self._attributes() or None
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The dtype of the counts: int64, float64 or float32."""
-        return self._type.dtype
 
     @property
     def n_keys(self) -> int:
@@ -306,17 +244,15 @@ class _IndexedHeap(Counted):
         self._done(changed, key)
         return changed > 0
 
-    def _content(self) -> tuple[np.ndarray, ...]:
-        """Return the items in the order of popping, of which the ages are a part."""
-        return self.to_arrays()
-
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
-        ranks, winners, ages = state(self)
-        assert_invariants(ranks, winners, ages, self.n_keys, len(self), bool(is_by_age(self)))
+        super()._check()
+        ranks, winners, ages, _, _ = tournament(self)
+        (keys,) = np.nonzero(ages[: ranks.size - winners.size] != ABSENT)
+        assert np.array_equal(ages[keys], keys) or is_by_age(self), "5: keys are ages"
 
 
-class IndexedMaxHeap(_IndexedHeap):
+class IndexedMaxHeap(GreatestFirst, _IndexedHeap):
     """Priority queue of the keys 0 ... n - 1, greatest count first.
 
     For nodes of a graph, pixels, vertices of a mesh: keys that are numbered already. It has the methods of
@@ -345,7 +281,7 @@ class IndexedMaxHeap(_IndexedHeap):
 
     Methods for many keys and the whole:
 
-    * :meth:`from_arrays`, :meth:`update_many`, :meth:`items`, :meth:`to_arrays`; iteration is in pop order
+    * :meth:`from_arrays`, :meth:`add_many`, :meth:`items`, :meth:`to_arrays`; iteration is in pop order
     * :meth:`copy`, :meth:`clear`, :attr:`nbytes`, :attr:`dtype`, :attr:`n_keys`; ``==``, pickle
 
     Parameters
@@ -377,39 +313,9 @@ class IndexedMaxHeap(_IndexedHeap):
     """
 
     __slots__ = ()
-    _greatest_first = True
-
-    def nlargest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first `k` entries in order, or all if there are fewer; they stay in the heap.
-
-        Parameters
-        ----------
-        k : int
-
-        Returns
-        -------
-        keys : (m,) int64
-        counts : (m,) int64, float64 or float32
-
-        Raises
-        ------
-        ValueError
-            `k` is negative.
-
-        Complexity
-        ----------
-        O(k log n).
-
-        Examples
-        --------
-        >>> from structures import IndexedMaxHeap
-        >>> IndexedMaxHeap.from_arrays([7, 8, 9], [2, 5, 1]).nlargest(2)
-        (array([8, 7]), array([5, 2]))
-        """
-        return self._kernels.nlargest(self, self._room(k, "k"))
 
 
-class IndexedMinHeap(_IndexedHeap):
+class IndexedMinHeap(LeastFirst, _IndexedHeap):
     """Priority queue of the keys 0 ... n - 1, least count first.
 
     The same as :class:`IndexedMaxHeap`, except for the order.
@@ -444,36 +350,6 @@ class IndexedMinHeap(_IndexedHeap):
     """
 
     __slots__ = ()
-    _greatest_first = False
-
-    def nsmallest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first `k` entries in order, or all if there are fewer; they stay in the heap.
-
-        Parameters
-        ----------
-        k : int
-
-        Returns
-        -------
-        keys : (m,) int64
-        counts : (m,) int64, float64 or float32
-
-        Raises
-        ------
-        ValueError
-            `k` is negative.
-
-        Complexity
-        ----------
-        O(k log n).
-
-        Examples
-        --------
-        >>> from structures import IndexedMinHeap
-        >>> IndexedMinHeap.from_arrays([7, 8, 9], [2, 5, 1]).nsmallest(2)
-        (array([9, 7]), array([1, 2]))
-        """
-        return self._kernels.nsmallest(self, self._room(k, "k"))
 
 
 bind(IndexedMaxHeapType, IndexedMaxHeap)
@@ -493,15 +369,15 @@ def _indexed_min_heap(n, dtype=np.int64, ties="key"):
 def _made(facade: Any, n: Any, dtype: Any, ties: Any) -> Any:
     """Return the code that makes a heap in compiled code."""
     must_be_integer(n, "n")
-    heap_type, by_age = facade.type(dtype), _by_age(ties)
+    heap_type, by_age = facade.type(dtype), by_age_of(ties)
     zero, complement = heap_type.start
-    return lambda n, dtype=np.int64, ties="key": new_indexed_heap(heap_type, n, zero, complement, by_age)
+    return lambda n, dtype=np.int64, ties="key": new_heap(heap_type, n, zero, complement, by_age)
 
 
 @class_method(IndexedMaxHeap, "from_arrays")
 @class_method(IndexedMinHeap, "from_arrays")
 def _from_arrays(cls, keys, counts, n=None, ties="key"):
-    heap_type, by_age = cls.facade.type(dtype_of_numbers(counts, "counts")), _by_age(ties)
+    heap_type, by_age = cls.facade.type(dtype_of_numbers(counts, "counts")), by_age_of(ties)
     must_be_entries(heap_type, keys, "counts", counts)
     must_be_integer(0 if n is None else n, "n")
     start = *heap_type.start, by_age

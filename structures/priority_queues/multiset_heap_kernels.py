@@ -1,362 +1,264 @@
-"""The methods of the numba types of ``MaxHeap`` and ``MinHeap``: kernels that take a heap."""
+"""The numba types of ``MaxHeap`` and ``MinHeap``: how keys get ids, and ids are given anew."""
 
-import numpy as np
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+from numba.experimental import structref
 
 from structures import status
-from structures.base.mapping import AHEAD, check_sizes
 from structures.base.struct_type import method, new_like
-from structures.compiling.jit import inner, kernel, quiet
-from structures.hash_tables.int_map_kernels import find
+from structures.compiling.jit import inner, kernel, late, quiet
+from structures.hash_tables.int_map_kernels import find, int_map_type, make_room, new_map, put
 from structures.hash_tables.int_map_table import EMPTY, VALUE, write
-from structures.primitives.memory import aligned_words, are_equal, new_words
-from structures.primitives.priorities import (
-    as_count,
-    difference_leaves_range,
-    from_order,
-    refusal,
-    sum_leaves_range,
-    to_order,
-)
+from structures.primitives.memory import copy_prefix, new_words
 from structures.primitives.simd import larger, rarely, smaller
-from structures.primitives.sorting import BYTES, sort_entries
-from structures.priority_queues.multiset_heap_blocks import (
-    GONE,
-    KEYS,
-    TIE,
-    capacity_of,
-    change_entry,
-    cut_entry,
-    first_slots,
-    heapify,
-    open_slot,
-    parts_of,
-    rank_at,
-    sift_up,
-    tied_slots,
-    write_entry,
-)
-from structures.priority_queues.multiset_heap_type import (
+from structures.priority_queues.tournament_kernels import (
     HeapType,
-    MaxHeapType,
-    MinHeapType,
-    heap_type,
-    key_at,
-    make_table_room,
-    new_heap,
-    new_id,
-    plan,
-    resize,
-    tie_of,
+    bytes_of,
+    copy_tournament,
+    first_many,
+    forget_all,
+    heap_fields,
+    is_in,
+    make_leaves,
+    n_leaves_of,
 )
-from structures.priority_queues.ties import is_first_come
+from structures.priority_queues.tournament_layout import (
+    build,
+    copy_leaves,
+    fill_absent,
+    padded,
+    words_for,
+)
 
-__all__ = ["MaxHeapType", "MinHeapType", "fill", "heap_of", "heap_type", "new_heap", "state"]
+_FEW = 1 << 10  # leaves; up to here, there are four to eight times as many after growth
 
 
-# ---------------------------------------------------------------------------------------- single keys
+class MultisetHeapType(HeapType):
+    """numba type of heaps of any keys: one concrete type per class, dtype and order of ties."""
+
+
+@structref.register
+class MaxHeapType(MultisetHeapType):
+    """numba type of :class:`MaxHeap`."""
+
+    complement = -1
+
+
+@structref.register
+class MinHeapType(MultisetHeapType):
+    """numba type of :class:`MinHeap`."""
+
+
+def _fields(priority_type: Any, ties: str) -> list[tuple[str, Any]]:
+    return heap_fields(
+        priority_type,
+        map=int_map_type,  # key -> id
+        key_of=types.int64[::1],  # key_of[id], where the age of an entry is not its key; else empty
+        **({"fifo": types.int8} if ties == "fifo" else {}),  # so that the types differ
+    )
+
+
+_TYPES = {
+    (kind, str(priority_type), ties): kind(_fields(priority_type, ties))
+    for kind in (MaxHeapType, MinHeapType)
+    for priority_type in (types.int64, types.float64)
+    for ties in ("key", "fifo")
+}
+
+method(MaxHeapType, "nlargest")(first_many)
+method(MinHeapType, "nsmallest")(first_many)
+
+
+def heap_type(greatest_first: bool, dtype: str = "int64", ties: str = "key") -> MultisetHeapType:
+    """Return the numba type of a heap, for signatures and struct fields.
+
+    Parameters
+    ----------
+    greatest_first : bool
+        The type of :class:`MaxHeap` if true, of :class:`MinHeap` if false.
+    dtype : {"int64", "float64"}
+        Type of the counts.
+    ties : {"key", "fifo"}
+        What is first of equal counts: the smallest key, or what came first.
+
+    Returns
+    -------
+    numba type
+
+    Raises
+    ------
+    KeyError
+        Another dtype or order of ties.
+
+    Examples
+    --------
+    >>> from structures import MaxHeap
+    >>> heap_type(True) == MaxHeap()._numba_type_
+    True
+    """
+    return _TYPES[MaxHeapType if greatest_first else MinHeapType, dtype, ties]
+
+
+# ------------------------------------------------------------------------------------------------- room
 @inner
-def _slot_in(self, entry):
-    """Return the slot of the key whose entry in the map this is, or a number below 0."""
-    found = np.int64(parts_of(self.table)[2][entry[VALUE]])
-    return found if entry[0] != EMPTY else GONE
+def _make_key_of(self, n):
+    self.key_of = new_words(n)
+    return True
+
+
+@method(MultisetHeapType, "_start")
+@kernel
+def _start(self, n):
+    self.map = new_map(int_map_type, 0)
+    self.n = 0
+    n_leaves = padded(larger(n, 1))
+    has_room = make_leaves(self, n_leaves, True) and _make_key_of(self, n_leaves * self.by_age)
+    if not has_room or self.map.reserve(n) < 0:
+        make_leaves(self, padded(1), True)
+        _make_key_of(self, padded(1) * self.by_age)
+    return status.OK
+
+
+@late
+def _grow(self, n_leaves):
+    """Make room for so many ids: copy all leaves, and build what is above them."""
+    n_words = words_for(n_leaves)
+    ranks, ages, winners = new_words(n_words), new_words(n_words), new_words(n_words - n_leaves)
+    key_of = new_words(n_leaves * self.by_age)
+    copy_leaves(self.ranks, self.n, ranks)
+    copy_leaves(self.ages, self.n, ages)
+    copy_prefix(self.key_of, self.n * self.by_age, key_of)
+    build(ranks, winners, ages)
+    self.ranks = ranks
+    self.ages = ages
+    self.winners = winners
+    self.key_of = key_of
+    return True
+
+
+@late
+def _give_ids_anew(self):
+    """Give the keys in the heap the first ids; those of keys that have left are free then."""
+    self.map.clear()
+    n = 0
+    for number in range(self.n):
+        key = self._key_at(number)
+        if is_in(self, number):
+            if number == self.last:
+                self.last = n
+            self.ranks[n] = self.ranks[number]
+            self.ages[n] = self.ages[number]
+            if self.by_age:
+                self.key_of[n] = key
+            put(self.map, key, find(self.map, key), n)
+            n += 1
+    fill_absent(self.ranks, n)
+    fill_absent(self.ages, n)
+    build(self.ranks, self.winners, self.ages)
+    self.n = n
+    return True
+
+
+@late
+def _make_id_room(self):
+    """See to it that there is an id for one more key; False if there is no memory."""
+    if 4 * self.size > 3 * self.n:
+        has_leaf = self.n < n_leaves_of(self) or _grow(self, larger(2 * self.n, smaller(8 * self.n, _FEW)))
+        if has_leaf and (self.map.size < self.map.due or make_room(self.map)):
+            return True
+    return self.size < self.n and _give_ids_anew(self)
 
 
 @inner
-def _slot(self, key):
-    return _slot_in(self, find(self.map, key))
+def _new_id(self, key, entry):
+    number = self.n
+    if rarely((number == n_leaves_of(self)) | (self.map.size >= self.map.due)):
+        if not _make_id_room(self):
+            return status.NO_MEMORY
+        entry = find(self.map, key)
+        number = self.n
+    write(entry, key, number)
+    self.map.size += 1
+    if self.by_age:
+        self.key_of[number] = key
+    self.n = number + 1
+    return number
 
 
-@inner
-def _count_at(self, slot):
-    rank = self.table[rank_at(slot)]
-    return from_order(rank ^ self.complement, self.zero)
-
-
-@inner
-def _insert(self, key, entry, rank):
-    slot = self.size
-    if rarely(slot >= self.due) and not make_table_room(self):
+@method(MultisetHeapType, "reserve")
+@quiet
+def _reserve(self, n_keys):
+    # A third more than the keys: so many may leave before ids are given anew.
+    n_leaves = larger(n_leaves_of(self), padded(n_keys + n_keys // 3 + 1))
+    if self.map.reserve(n_leaves) < 0:
         return status.NO_MEMORY
-    number = entry[VALUE]  # a key that has left may still have an id
-    if entry[0] == EMPTY:
-        number = new_id(self, key, entry)
-        if rarely(number < 0):
-            return number
-    if is_first_come(self):
-        self.table[KEYS * self.table[0] + number] = key
-    open_slot(self.table, slot)
-    self.size = slot + 1
-    sift_up(parts_of(self.table), slot, rank, tie_of(self, key), number)
+    if n_leaves > n_leaves_of(self) and not _grow(self, n_leaves):
+        return status.NO_MEMORY
     return status.OK
 
 
+# ------------------------------------------------------------------------------------------ keys and ids
+@method(MultisetHeapType, "_id_for")
 @inner
-def _change(self, key, slot, rank):
-    """Give the entry at a slot another rank, if it is another; then its age is another too."""
-    if rank != self.table[rank_at(slot)]:
-        tie = tie_of(self, key)
-        change_entry(parts_of(self.table), self.size, slot, rank, tie)
-
-
-@method(HeapType, "set")
-@quiet
-def _set(self, key, count):
-    if count != count:
-        return status.NOT_A_NUMBER
-    rank = to_order(as_count(count, self.zero)) ^ self.complement
+def _id_for(self, key):
     entry = find(self.map, key)
-    slot = _slot_in(self, entry)
-    if slot < 0:
-        return _insert(self, key, entry, rank)
-    _change(self, key, slot, rank)
-    return status.OK
+    return entry[VALUE] if entry[0] != EMPTY else _new_id(self, key, entry)
 
 
+@method(MultisetHeapType, "_id_of")
 @inner
-def _cut(self, slot):
-    _, ids, slot_of = parts_of(self.table)
-    slot_of[ids[slot]] = np.int32(GONE)
-    cut_entry(parts_of(self.table), self.size, slot)
-    self.size -= 1
-    return status.OK
+def _id_of(self, key):
+    entry = find(self.map, key)
+    return entry[VALUE] if entry[0] != EMPTY else status.MISSING
 
 
+@method(MultisetHeapType, "_key_at")
 @inner
-def _become(self, key, entry, slot, count, leaves_range):
-    """Give `key`, which is at `slot` (below 0: not in the heap), the count that a sum is."""
-    refused = refusal(count, leaves_range, self.zero)
-    if refused < 0:
-        return refused
-    if count == self.zero:
-        return _cut(self, slot) if slot >= 0 else status.OK
-    rank = to_order(count) ^ self.complement
-    if slot < 0:
-        return _insert(self, key, entry, rank)
-    _change(self, key, slot, rank)
-    return status.OK
+def _key_at(self, at):
+    if self.by_age:
+        n_leaves = n_leaves_of(self)
+        return self.key_of[at if at < n_leaves else self.winners[at - n_leaves]]
+    return self.ages[at]
 
 
-@method(HeapType, "add")
-@quiet
-def _add(self, key, n=1):
-    entry = find(self.map, key)
-    slot = _slot_in(self, entry)
-    count = _count_at(self, slot) if slot >= 0 else self.zero
-    delta = as_count(n, self.zero)
-    return _become(self, key, entry, slot, count + delta, sum_leaves_range(count, delta))
-
-
-@method(HeapType, "sub")
-@quiet
-def _sub(self, key, n=1):
-    entry = find(self.map, key)
-    slot = _slot_in(self, entry)
-    count = _count_at(self, slot) if slot >= 0 else self.zero
-    delta = as_count(n, self.zero)
-    return _become(self, key, entry, slot, count - delta, difference_leaves_range(count, delta))
-
-
-@method(HeapType, "remove")
-@quiet
-def _remove(self, key):
-    slot = _slot(self, key)
-    return _cut(self, slot) if slot >= 0 else status.MISSING
-
-
-@method(HeapType, "get")
-@quiet
-def _get(self, key, default=0):
-    slot = _slot(self, key)
-    return _count_at(self, slot) if slot >= 0 else as_count(default, self.zero)
-
-
-@method(HeapType, "contains")
-@quiet
-def _contains(self, key):
-    return _slot(self, key) >= 0
-
-
-@method(HeapType, "prefetch")
+@method(MultisetHeapType, "prefetch")
 @quiet
 def _prefetch(self, key):
     self.map.prefetch(key)
 
 
-@method(HeapType, "peek")
-@quiet
-def _peek(self):
-    if self.size == 0:
-        return 0, self.zero
-    return key_at(self, 0), _count_at(self, 0)
-
-
-@method(HeapType, "pop")
-@quiet
-def _pop(self):
-    top = _peek(self)
-    if self.size > 0:
-        _cut(self, 0)
-    return top
-
-
-# ------------------------------------------------------------------------------------------ many keys
-@inner
-def _keys_in(self, slots, keys):
-    for i in range(slots.size):
-        keys[i] = key_at(self, slots[i])
-
-
-@inner
-def _restore(self, key, rank, tie):
-    """Give a key the rank and the tie that it had."""
-    if not self.contains(key):
-        self.set(key, self.zero)
-    change_entry(parts_of(self.table), self.size, _slot(self, key), rank, tie)
-
-
-@method(HeapType, "_change_many")
-@kernel
-def _change_many(self, keys, numbers, is_sum):
-    """Add or set all or nothing, ages too. Returns (status, index of the item that failed)."""
-    if keys.size != numbers.size:
-        return status.OUT_OF_RANGE, smaller(keys.size, numbers.size)
-    slots, ranks, ties = new_words(keys.size), new_words(keys.size), new_words(keys.size)
-    for i in range(keys.size):
-        self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
-        slots[i] = _slot(self, keys[i])
-        if slots[i] >= 0:
-            ranks[i] = self.table[rank_at(slots[i])]
-            ties[i] = self.table[rank_at(slots[i]) + TIE]
-        failure = self.add(keys[i], numbers[i]) if is_sum else self.set(keys[i], numbers[i])
-        if failure < 0:
-            for j in range(i - 1, -1, -1):
-                if slots[j] >= 0:
-                    _restore(self, keys[j], ranks[j], ties[j])
-                else:
-                    self.remove(keys[j])
-            return failure, i
-    return status.OK, keys.size
-
-
-@method(HeapType, "equals")
-@kernel
-def _equals(self, other):
-    """Return whether both have the same keys with the same counts, in the same order."""
-    keys, counts = self.to_arrays()
-    other_keys, other_counts = other.to_arrays()
-    return are_equal(keys, other_keys) and are_equal(counts, other_counts)
-
-
-@method(HeapType, "ties")
-@kernel
-def _ties(self):
-    """Return the keys with the count of the top, in the order in which they would leave."""
-    slots = tied_slots(self.table, self.size)
-    keys, orders = new_words(slots.size), new_words(slots.size)
-    _keys_in(self, slots, keys)
-    for i in range(slots.size):
-        orders[i] = self.table[rank_at(slots[i]) + TIE]
-    other_keys = new_words(slots.size)
-    return other_keys if sort_entries(orders, keys, slots, other_keys, new_words(BYTES)) else keys
-
-
-@method(MaxHeapType, "nlargest")
-@method(MinHeapType, "nsmallest")
-@kernel
-def _first_many(self, k):
-    n = smaller(larger(k, 0), self.size)
-    slots = first_slots(self.table, self.size, n)
-    keys = new_words(slots.size)
-    counts = np.full(slots.size, self.zero)
-    _keys_in(self, slots, keys)
-    for i in range(slots.size):
-        counts[i] = _count_at(self, slots[i])
-    return keys, counts
-
-
-@method(HeapType, "copy")
+# ------------------------------------------------------------------------------------------- the whole
+@method(MultisetHeapType, "copy")
 @kernel
 def _copy(self):
     other = new_like(self)
-    other.table = self.table.copy()
-    other.next = aligned_words(0)
-    other.n_ready = 0
-    plan(other)
+    copy_tournament(self, other)
     other.map = self.map.copy()
-    other.n_ids = self.n_ids
-    other.size = self.size
-    other.complement = self.complement
-    other.zero = self.zero
-    other.next_age = self.next_age
+    other.key_of = new_words(self.key_of.size)
+    copy_prefix(self.key_of, self.n * self.by_age, other.key_of)
     return other
 
 
-@method(HeapType, "clear")
+@method(MultisetHeapType, "clear")
 @quiet
 def _clear(self):
     self.map.clear()
-    plan(self)
-    self.n_ids = 0
-    self.size = 0
+    forget_all(self)
+    self.n = 0
     self.next_age = 0
     return status.OK
 
 
-@quiet
-def fill(self, keys, counts):
-    """Fill an empty heap. Returns (status, index of the item that failed)."""
-    n = keys.size
-    if self.map.reserve(n) < 0 or (n > capacity_of(self.table) and not resize(self, n)):
-        return status.NO_MEMORY, n
-    for i in range(n):
-        self.map.prefetch(keys[smaller(i + AHEAD, n - 1)])
-        if counts[i] != counts[i]:
-            return status.NOT_A_NUMBER, i
-        entry = find(self.map, keys[i])
-        if entry[0] != EMPTY:
-            return status.DUPLICATE, i
-        write(entry, keys[i], i)
-        if is_first_come(self):
-            self.table[KEYS * self.table[0] + i] = keys[i]
-        open_slot(self.table, i)
-        rank = to_order(as_count(counts[i], self.zero)) ^ self.complement
-        write_entry(parts_of(self.table), i, rank, tie_of(self, keys[i]), i)
-    self.map.size = n
-    self.n_ids = n
-    self.size = n
-    heapify(parts_of(self.table), n)
-    return status.OK, n
-
-
-@kernel
-def heap_of(typ, zero, complement, keys, counts):
-    """Return a heap of arrays, or raise as the class in Python does; the heap is released then."""
-    check_sizes(keys, counts)
-    self = new_heap(typ, zero, complement)
-    failure, _ = fill(self, keys, counts)
-    if failure == status.NOT_A_NUMBER:
-        raise ValueError("a count is not a number")
-    if failure == status.DUPLICATE:
-        raise ValueError("a key is a duplicate")
-    if failure < 0:
-        raise MemoryError
-    return self
-
-
-@method(HeapType, "to_arrays")
-@kernel
-def _to_arrays(self):
-    return self.copy().pop_many(self.size)
-
-
 @kernel
 def state(self):
-    """Return what the invariants are about, for ``_check()``."""
-    return self.table.copy(), self.map.copy(), self.n_ids, self.due
+    """Return what the invariants of keys and ids are about, for ``_check()``."""
+    return self.key_of.copy(), self.map.copy()
 
 
-@method(HeapType, "nbytes")
+@method(MultisetHeapType, "nbytes")
 @quiet
 def _nbytes(self):
-    prepared = self.next.nbytes if self.n_ready > 0 else 0
-    return self.table.nbytes + prepared + self.map.nbytes()
+    return bytes_of(self) + self.key_of.nbytes + self.map.nbytes()

@@ -14,21 +14,21 @@ A *leaf* holds up to 96 keys, ascending, and their values. A *node* holds up to 
     leaves             | 10 20 30 | <-> | 40 70 | <-> | 80 90 |        prev, next
 
 A search counts the bounds that are less than the key: with vector instructions, and without a branch that the
-processor would have to predict. This is the index of the child. In the leaf it is the place of the key. Words
-past the end of a row hold the greatest int64, so that the search need not know where the end is.
+processor would have to predict. The count is the index of the child, and in the leaf the place of the key.
+Words past the end of a row hold the greatest int64, so that the search need not know where the end is.
 
 Keys and values are stored as int64; a float64 as the int64 that is in the same order
 (:mod:`structures.primitives.priorities`). So the same kernels serve all types. ``-0.0`` is ``0.0``.
 
-A full row is split into two halves; the last row of its level, when keys come in ascending order, into a full
-one and a new one. A row that is less than a quarter full is joined with a neighbour, if it fits there. Rows
-that become free are used again.
+A full row is split into two halves; the last row of its level, when keys are inserted in ascending order,
+into a full one and a new one. A row that is less than a quarter full is joined with a neighbour, if it fits
+there. Rows that become free are used again.
 
 Invariants
 ----------
 1. All leaves have the same depth. No row but the root is empty; a root that is a node has two children at
    least.
-2. The keys of all leaves in the order of the tree rise strictly; past the end of a leaf there is the greatest
+2. The keys of all leaves in the order of the tree ascend strictly; past the end of a leaf is the greatest
    int64.
 3. A bound is at least the greatest key below its child and less than all keys of the next child; the last
    child and all places past it have the greatest int64.
@@ -46,7 +46,7 @@ peek_min, peek_max, pop_min, pop_max            O(log n)
 count; range_arrays, keys, values, items        O(log n); O(log n + m) for m keys
 remove_range                                    O(log n) a key that is removed
 get_many, floor_many, ceiling_many, rank_many   O(log n) a key
-set_many, update_many of m                      O(m) for each byte that varies, if keys do not ascend;
+set_many, add_many of m                         O(m) for each byte that varies, if keys do not ascend;
                                                 O(m log n), or O(n + m) for more than n / 16 new keys
 remove_many                                     O(log n) a key
 from_arrays, copy, to_arrays                    O(n), if the keys ascend
@@ -75,7 +75,7 @@ from structures.base.in_njit import (
     must_be_entries,
     only_empty,
 )
-from structures.base.mapping import NOTHING, Keyed
+from structures.base.mapping import NOT_GIVEN, Map
 from structures.base.struct_type import bind
 from structures.sorted_maps.sorted_map_kernels import (
     SortedMapType,
@@ -84,7 +84,7 @@ from structures.sorted_maps.sorted_map_kernels import (
     nearest,
     nearest_many,
     new_sorted_map,
-    remove_and_tell,
+    remove_and_return,
     remove_within,
     sorted_map_of,
     sorted_map_type,
@@ -116,7 +116,7 @@ from structures.status import (
 )
 
 
-class SortedMap(Keyed):
+class SortedMap(Map):
     """Sorted map from int64 or float64 keys to int64 or float64 values.
 
     Iteration is by ascending key. Calls from several threads take turns (:mod:`structures.base.locks`).
@@ -124,9 +124,9 @@ class SortedMap(Keyed):
 
     Inside ``@njit`` the same verbs are methods and operators. Nothing raises there, except when there is no
     memory for an array that is returned: a missing key reads as the default, and verbs that change the map
-    return a status, below 0 for a failure. Verbs that return a pair (key, value) return a default pair where
+    return a status, below 0 for a failure. Verbs that return a pair (key, value) return a default pair if
     there is none: ``(0, 0)``, or ``m.floor(key, (-1, 0))``. What is returned is a number or a new array,
-    so that the map may change during a walk. A walk without an array takes :meth:`higher`::
+    so that the map may change during a walk. A walk without an array uses :meth:`higher`::
 
         key, value = m.peek_min()
         for _ in range(len(m)):
@@ -150,8 +150,8 @@ class SortedMap(Keyed):
 
     Methods for many keys:
 
-    * :meth:`from_arrays`, :meth:`update_many`, :meth:`set_many`, :meth:`get_many`, :meth:`remove_many`
-    * :meth:`floor_many`, :meth:`ceiling_many`, :meth:`rank_many`, :meth:`to_arrays`
+    * :meth:`from_arrays`, :meth:`update`, :meth:`set_many`, :meth:`add_many`, :meth:`get_many`
+    * :meth:`remove_many`, :meth:`floor_many`, :meth:`ceiling_many`, :meth:`rank_many`, :meth:`to_arrays`
 
     Methods for the whole:
 
@@ -304,7 +304,7 @@ class SortedMap(Keyed):
         return isinstance(key, (float, int, np.floating, np.integer)) and bool(key == key)
 
     def _ends(self, low: Any, high: Any) -> tuple[Any, Any, bool, bool]:
-        """Return both ends, and whether they are given."""
+        """Return both ends, checked, and whether they are given."""
         keys = (self._key(0 if end is None else end) for end in (low, high))
         return *keys, low is not None, high is not None
 
@@ -326,7 +326,7 @@ class SortedMap(Keyed):
 
         Complexity
         ----------
-        O(log n), amortised over growth.
+        O(log n), amortized over growth.
 
         Examples
         --------
@@ -337,7 +337,7 @@ class SortedMap(Keyed):
         """
         self._done(self._kernels.add(self, self._key(key), self._number(delta, "delta")), key)
 
-    def pop(self, key: Any, default: Any = NOTHING) -> Any:
+    def pop(self, key: Any, default: Any = NOT_GIVEN) -> Any:
         """Remove `key` and return its value.
 
         Parameters
@@ -367,10 +367,10 @@ class SortedMap(Keyed):
         >>> m.pop(1), m.pop(1, 0)
         (10, 0)
         """
-        is_there, value = remove_and_tell(self, self._key(key))
+        is_there, value = remove_and_return(self, self._key(key))
         if is_there:
             return value
-        if default is NOTHING:
+        if default is NOT_GIVEN:
             raise KeyError(key)
         return default
 
@@ -427,7 +427,7 @@ class SortedMap(Keyed):
         self._must_have_keys()
         return self._kernels.peek_max(self)
 
-    def pop_min(self, default: Any = NOTHING) -> Any:
+    def pop_min(self, default: Any = NOT_GIVEN) -> Any:
         """Remove the least key; return (key, value).
 
         Parameters
@@ -454,12 +454,12 @@ class SortedMap(Keyed):
         >>> m.pop_min(), len(m)
         ((7, 2), 1)
         """
-        if default is not NOTHING and not len(self):
+        if default is not NOT_GIVEN and not len(self):
             return default
         self._must_have_keys()
         return self._kernels.pop_min(self)
 
-    def pop_max(self, default: Any = NOTHING) -> Any:
+    def pop_max(self, default: Any = NOT_GIVEN) -> Any:
         """Remove the greatest key; return (key, value).
 
         Parameters
@@ -486,13 +486,13 @@ class SortedMap(Keyed):
         >>> m.pop_max(), len(m)
         ((8, 5), 1)
         """
-        if default is not NOTHING and not len(self):
+        if default is not NOT_GIVEN and not len(self):
             return default
         self._must_have_keys()
         return self._kernels.pop_max(self)
 
     # --------------------------------------------------------------------------------- neighbours of a key
-    def floor(self, key: Any, default: Any = NOTHING) -> Any:
+    def floor(self, key: Any, default: Any = NOT_GIVEN) -> Any:
         """Return (key, value) of the greatest key that is `key` or less.
 
         Parameters
@@ -524,7 +524,7 @@ class SortedMap(Keyed):
         """
         return self._nearest(key, True, True, default)
 
-    def ceiling(self, key: Any, default: Any = NOTHING) -> Any:
+    def ceiling(self, key: Any, default: Any = NOT_GIVEN) -> Any:
         """Return (key, value) of the least key that is `key` or greater.
 
         Parameters
@@ -556,7 +556,7 @@ class SortedMap(Keyed):
         """
         return self._nearest(key, False, True, default)
 
-    def lower(self, key: Any, default: Any = NOTHING) -> Any:
+    def lower(self, key: Any, default: Any = NOT_GIVEN) -> Any:
         """Return (key, value) of the greatest key less than `key`.
 
         Parameters
@@ -587,7 +587,7 @@ class SortedMap(Keyed):
         """
         return self._nearest(key, True, False, default)
 
-    def higher(self, key: Any, default: Any = NOTHING) -> Any:
+    def higher(self, key: Any, default: Any = NOT_GIVEN) -> Any:
         """Return (key, value) of the least key greater than `key`: a step of a walk through the keys.
 
         Parameters
@@ -622,11 +622,11 @@ class SortedMap(Keyed):
         is_there, found, value = nearest(self, self._key(key), is_below, or_at)
         if is_there:
             return found, value
-        if default is NOTHING:
+        if default is NOT_GIVEN:
             raise KeyError(f"no key {'at or ' * or_at}{'below' if is_below else 'above'} {key}")
         return default
 
-    def floor_many(self, keys: Any, default: Any = NOTHING) -> tuple[np.ndarray, np.ndarray]:
+    def floor_many(self, keys: Any, default: Any = NOT_GIVEN) -> tuple[np.ndarray, np.ndarray]:
         """Return, for each of many keys, the greatest key that is not greater, and the value of that key.
 
         Parameters
@@ -634,7 +634,7 @@ class SortedMap(Keyed):
         keys : (m,) array_like of int or float
             In any order.
         default : (key, value), optional
-            Stands where there is none. Inside ``@njit``: ``(0, 0)`` if it is not given.
+            Used where there is none. Inside ``@njit``: ``(0, 0)`` if it is not given.
 
         Returns
         -------
@@ -644,7 +644,7 @@ class SortedMap(Keyed):
         Raises
         ------
         KeyError
-            For some key there is none, and no default was given.
+            There is none for some key, and no default was given.
         ValueError
             A key is not a number.
 
@@ -662,7 +662,7 @@ class SortedMap(Keyed):
         """
         return self._nearest_many(keys, True, default)
 
-    def ceiling_many(self, keys: Any, default: Any = NOTHING) -> tuple[np.ndarray, np.ndarray]:
+    def ceiling_many(self, keys: Any, default: Any = NOT_GIVEN) -> tuple[np.ndarray, np.ndarray]:
         """Return, for each of many keys, the least key that is not less, and the value of that key.
 
         Parameters
@@ -670,7 +670,7 @@ class SortedMap(Keyed):
         keys : (m,) array_like of int or float
             In any order.
         default : (key, value), optional
-            Stands where there is none. Inside ``@njit``: ``(0, 0)`` if it is not given.
+            Used where there is none. Inside ``@njit``: ``(0, 0)`` if it is not given.
 
         Returns
         -------
@@ -680,7 +680,7 @@ class SortedMap(Keyed):
         Raises
         ------
         KeyError
-            For some key there is none, and no default was given.
+            There is none for some key, and no default was given.
         ValueError
             A key is not a number.
 
@@ -697,17 +697,17 @@ class SortedMap(Keyed):
 
     def _nearest_many(self, keys: Any, is_below: bool, default: Any) -> tuple[np.ndarray, np.ndarray]:
         keys = self._keys(keys)
-        pair = (0, 0) if default is NOTHING else default
+        pair = (0, 0) if default is NOT_GIVEN else default
         pair = self._key(pair[0]), self._number(pair[1], "default")
         found, values, missing = nearest_many(self, keys, is_below, pair)
-        if default is NOTHING and missing < keys.size:
+        if default is NOT_GIVEN and missing < keys.size:
             where = f"at or {'below' if is_below else 'above'}"
             raise KeyError(f"no key {where} keys[{missing}], {keys[missing]}")
         return found, values
 
     # ------------------------------------------------------------------------------------------- ranks
     def rank(self, key: Any) -> int:
-        """Return how many keys are less than `key`, which need not be there.
+        """Return how many keys are less than `key`, which need not be in the map.
 
         Parameters
         ----------
@@ -735,7 +735,7 @@ class SortedMap(Keyed):
         return self._kernels.rank(self, self._key(key))
 
     def rank_many(self, keys: Any) -> np.ndarray:
-        """Return how many keys are less, for each of many keys.
+        """Return how many keys of the map are less, for each of many keys.
 
         Parameters
         ----------
@@ -763,9 +763,9 @@ class SortedMap(Keyed):
         return self._kernels.rank_many(self, self._keys(keys))
 
     def select(self, i: int) -> tuple[Any, Any]:
-        """Return (key, value) of the key with rank `i`; that with rank 0 is the least.
+        """Return (key, value) of the key with rank `i`; the least has rank 0.
 
-        Inside ``@njit``, ``select(i, default)`` gives a default pair where there is none.
+        Inside ``@njit``, ``select(i, default)`` returns a default pair if there is none.
 
         Parameters
         ----------
@@ -803,7 +803,7 @@ class SortedMap(Keyed):
         Parameters
         ----------
         low, high : int or float, optional
-            Without one of them, the range has no end on this side.
+            Without one of them, the range is open on this side.
 
         Returns
         -------
@@ -832,7 +832,7 @@ class SortedMap(Keyed):
         Parameters
         ----------
         low, high : int or float, optional
-            Without one of them, the range has no end on this side.
+            Without one of them, the range is open on this side.
 
         Returns
         -------
@@ -873,12 +873,12 @@ class SortedMap(Keyed):
         return self.range_arrays()
 
     def remove_range(self, low: Any = None, high: Any = None) -> int:
-        """Remove the keys in ``[low, high)``; return how many there were.
+        """Remove the keys in ``[low, high)``; return their number.
 
         Parameters
         ----------
         low, high : int or float, optional
-            Without one of them, the range has no end on this side.
+            Without one of them, the range is open on this side.
 
         Returns
         -------
@@ -914,7 +914,7 @@ class SortedMap(Keyed):
         leaves = []
 
         def subtree(row: int, level: int, low: int, high: int) -> int:
-            """Check a row whose keys are above `low` and at most `high`; return the number of its keys."""
+            """Check a row whose keys are above `low` and at most `high`; return their number."""
             known.append(row)
             words, size = rows[row : row + ROW].tolist(), int(rows[row + SIZE])
             assert size > (1 if row == root else 0) or level == 0 == height, f"1: row {row} of {size}"
@@ -945,7 +945,7 @@ class SortedMap(Keyed):
             known.append(free)
             free = int(rows[free])
         assert len(known) - n_used == n_free, "7: the number of free rows"
-        assert sorted(known) == list(range(0, rows.size, ROW)), "7: every row is one thing"
+        assert sorted(known) == list(range(0, rows.size, ROW)), "7: a row is in the tree and free, or neither"
 
 
 bind(SortedMapType, SortedMap)

@@ -12,7 +12,7 @@ from numba.experimental import structref
 
 from structures import status
 from structures.base.container import pairs_of
-from structures.base.mapping import KeyedType, check_sizes
+from structures.base.mapping import MapType, check_sizes
 from structures.base.struct_type import fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.primitives.memory import copy_prefix, new_words
@@ -40,7 +40,7 @@ from structures.sorted_maps.sorted_map_layout import (
     cut_entry,
     fits,
     holds,
-    is_rising,
+    is_ascending,
     join,
     keep_last,
     leaf_of,
@@ -61,7 +61,7 @@ DTYPES = {"int64": types.int64, "float64": types.float64}
 
 # ------------------------------------------------------------------------------------------------ type
 @structref.register
-class SortedMapType(KeyedType):
+class SortedMapType(MapType):
     """numba type of :class:`SortedMap`: one concrete type per dtype of the keys and of the values."""
 
     def _dtype(self, field: str) -> np.dtype:
@@ -152,7 +152,7 @@ def new_sorted_map(typ, key_zero, zero):
 
 @inner
 def reset(self):
-    """Forget all rows; the first one is an empty leaf."""
+    """Make the map empty: its only row is an empty leaf."""
     blank(self.rows, 0)
     self.root = 0
     self.height = 0
@@ -173,13 +173,13 @@ def _grow(self, n_words):
 
 @inner
 def _n_left(self):
-    """Return how many rows there are for new leaves and nodes."""
+    """Return how many rows are left for new leaves and nodes."""
     return self.n_free + (self.rows.size - self.used) // ROW
 
 
 @inner
 def have_rows(self, n):
-    """Make room for so many new rows, at least; return a status."""
+    """Make room for at least `n` new rows; return a status."""
     n_missing = n - _n_left(self)
     if n_missing > 0:
         wanted = larger(self.rows.size + n_missing * ROW, 2 * self.rows.size)
@@ -221,7 +221,7 @@ def _reserve(self, n_keys):
 # ----------------------------------------------------------------------------------------- find an entry
 @inner
 def order_of(self, key):
-    """Return a key as it is in the rows."""
+    """Return a key as the rows store it, an int64 in the same order."""
     return to_order(as_count(key, self.key_zero))
 
 
@@ -281,7 +281,7 @@ def _contains(self, key):
 @method(SortedMapType, "prefetch")
 @quiet
 def _prefetch(self, key):
-    """Do nothing: the way to a key is not known before it is walked."""
+    """Do nothing: the address of a leaf is known only after the search."""
 
 
 # ------------------------------------------------------------------------------------- change one entry
@@ -299,13 +299,13 @@ def _raise_root(self):
 
 @late
 def _make_room(self, order):
-    """Split the full rows on the way to a key, from the root down; False if there is no memory."""
+    """Split the full rows on the path to a key, from the root down; return False if memory runs out."""
     if have_rows(self, self.height + 2) < 0:
         return False
     rows = self.rows
     if rows[self.root + SIZE] == (KEYS if self.height == 0 else CHILDREN):
         _raise_root(self)
-    # Keys that come in ascending order leave full rows behind, not half full ones.
+    # Insertion in ascending order leaves full rows behind, not half full ones.
     is_last = order > rows[last_place(self)]
     row = self.root
     for level in range(self.height):
@@ -321,7 +321,7 @@ def _make_room(self, order):
 
 @inner
 def _insert(self, path, leaf, place, order, word):
-    """Insert a new key at a place of a leaf, or where its leaf is full, in one of its halves."""
+    """Insert a new key at a place of a leaf, or if the leaf is full, in one of its halves."""
     if rarely(self.rows[leaf + SIZE] == KEYS):
         if not _make_room(self, order):
             return status.NO_MEMORY
@@ -335,7 +335,7 @@ def _insert(self, path, leaf, place, order, word):
 
 @inner
 def write(self, order, word):
-    """Set a key to a value, as they are in the rows; return a status."""
+    """Set a key to a value, both as the rows store them; return a status."""
     path = local_words(MAX_HEIGHT)
     leaf = path_to(self.rows, self.root, self.height, order, path)
     place = leaf + n_below(self.rows, leaf, KEYS, order)
@@ -375,7 +375,7 @@ def _add(self, key, delta=1):
 
 
 @inner
-def _mend(self, path):
+def _rebalance(self, path):
     """Join the rows on a path that have few entries with their neighbours, from the leaf up."""
     rows = self.rows
     for level in range(self.height - 1, -1, -1):
@@ -402,12 +402,12 @@ def _mend(self, path):
 
 @inner
 def cut(self, path, leaf, place):
-    """Remove the entry at a place, to which a path leads."""
+    """Remove the entry at a place of a leaf, the end of a path."""
     cut_entry(self.rows, leaf, place)
     add_to_counts(self.rows, path, self.height, -1)
     self.size -= 1
     if rarely(self.rows[leaf + SIZE] < FEW_KEYS):
-        _mend(self, path)
+        _rebalance(self, path)
     return status.OK
 
 
@@ -436,7 +436,7 @@ def _pop(self, key, default=0):
 
 
 @quiet
-def remove_and_tell(self, key):
+def remove_and_return(self, key):
     """Remove a key; return whether it was there, and its value."""
     failure, value = take(self, order_of(self, key), self.zero)
     return failure == status.OK, value
@@ -457,7 +457,7 @@ def _peek_max(self, default=(0, 0)):
 
 @inner
 def _pop_end(self, order, default):
-    """Remove the first entry, if `order` is the least int64, or the last, if it is the greatest."""
+    """Remove the first entry if `order` is the least int64, the last if it is the greatest."""
     if self.size == 0:
         return entry_at(self, NONE, default)
     path = local_words(MAX_HEIGHT)
@@ -553,7 +553,7 @@ def _rank_many(self, keys):
 # ------------------------------------------------------------------------------------------------ ranges
 @kernel
 def entries_between(self, start, stop):
-    """Return the keys and values with ranks from `start` to before `stop`."""
+    """Return the keys and values with ranks in ``[start, stop)``."""
     keys = np.full(larger(stop - start, 0), self.key_zero)
     values = np.full(keys.size, self.zero)
     if keys.size > 0:
@@ -579,7 +579,7 @@ def _read(self, leaf, i, keys, values):
 
 @quiet
 def remove_between(self, start, stop):
-    """Remove the keys with ranks from `start` to before `stop`; return how many."""
+    """Remove the keys with ranks in ``[start, stop)``; return how many."""
     path = local_words(MAX_HEIGHT)
     for _ in range(start, stop):
         place, leaf = path_at(self.rows, self.root, self.height, start, path)
@@ -633,7 +633,7 @@ def _remove_range(self, low=None, high=None):
     return remove_between(self, _start(self, low), _stop(self, high))
 
 
-# For Python, one kernel for ranges of all kinds; one call, so that no other thread comes between.
+# For Python, one kernel for ranges of all kinds, and one call, which locks the map.
 @inner
 def _ranks(self, low, high, has_low, has_high):
     start = _rank(self, low) if has_low else 0
@@ -642,21 +642,21 @@ def _ranks(self, low, high, has_low, has_high):
 
 @quiet
 def count_within(self, low, high, has_low, has_high):
-    """Return how many keys are in a range, that may have no ends."""
+    """Return how many keys are in a range, which may be open on either side."""
     start, stop = _ranks(self, low, high, has_low, has_high)
     return larger(stop - start, 0)
 
 
 @kernel
 def entries_within(self, low, high, has_low, has_high):
-    """Return the keys in a range, that may have no ends, and their values."""
+    """Return the keys in a range, which may be open on either side, and their values."""
     start, stop = _ranks(self, low, high, has_low, has_high)
     return entries_between(self, start, stop)
 
 
 @quiet
 def remove_within(self, low, high, has_low, has_high):
-    """Remove the keys in a range, that may have no ends; return how many."""
+    """Remove the keys in a range, which may be open on either side; return how many."""
     start, stop = _ranks(self, low, high, has_low, has_high)
     return remove_between(self, start, stop)
 
@@ -670,7 +670,7 @@ def _to_arrays(self):
 # -------------------------------------------------------------------------------------- many keys, to read
 @quiet
 def nearest(self, key, is_below, or_at):
-    """Return whether there is a key on one side of `key`, or at it, and the nearest key and its value."""
+    """Return whether there is a key on one side of `key`, or at it, and the nearest one with its value."""
     order = order_of(self, key)
     place = place_before(self, order, or_at) if is_below else place_after(self, order, or_at)
     key, value = entry_at(self, place, (0, 0))
@@ -707,8 +707,8 @@ def _ceiling_many(self, keys, default=(0, 0)):
 # ------------------------------------------------------------------------------------ many keys, to change
 @kernel
 def _sorted_entries(keys, values):
-    """Return the keys, sorted, and their values; those with the same key stay in order."""
-    if is_rising(keys):
+    """Return the keys, sorted stably, and their values."""
+    if is_ascending(keys):
         return keys, values
     other_keys, other_values = new_words(keys.size), new_words(keys.size)
     if sort_entries(keys, values, other_keys, other_values, new_words(BYTES)):
@@ -733,7 +733,7 @@ def _rebuild(self, keys, values, n):
 @inner
 def _rows_for(self, n):
     """Return how many rows `n` new keys take at most."""
-    # A leaf is split if it was full before, or after half a leaf of new keys; likewise a node.
+    # A leaf is split if it was full before, or after half a leaf of new keys; so is a node.
     n_leaves = smaller(n, self.size // KEYS + n // (KEYS // 2) + 1)
     n_nodes = smaller(n_leaves * self.height, self.used // ROW // 32 + n_leaves // 16)
     return n_leaves + n_nodes + 2 * self.height + 4 if n > 0 else 0
@@ -741,7 +741,7 @@ def _rows_for(self, n):
 
 @inner
 def _set_sorted(self, keys, values):
-    """Set sorted keys; a repeated one has its last value."""
+    """Set sorted keys; of a repeated key the last value stays."""
     n = keep_last(keys, values)
     n_new = n
     if self.size > 0:
@@ -807,7 +807,7 @@ def sorted_map_of(typ, key_zero, zero, keys, values):
 
 @kernel
 def _sorted_with_indexes(self, keys):
-    """Return the keys, sorted, as they are in the rows, and their indexes."""
+    """Return the keys as the rows store them, sorted, and their indexes."""
     orders, indexes = new_words(keys.size), new_words(keys.size)
     for i in range(keys.size):
         orders[i] = order_of(self, keys[i])
@@ -815,10 +815,10 @@ def _sorted_with_indexes(self, keys):
     return _sorted_entries(orders, indexes)
 
 
-@method(SortedMapType, "update_many")
+@method(SortedMapType, "add_many")
 @kernel
-def _update_many(self, keys, deltas):
-    """Add all or nothing. Returns (status, index of the item that failed)."""
+def _add_many(self, keys, deltas):
+    """Add all or nothing. Return (status, index of the item that failed)."""
     if keys.size != deltas.size:
         return status.OUT_OF_RANGE, smaller(keys.size, deltas.size)
     if _not_a_number(keys) < keys.size:
@@ -872,16 +872,19 @@ def _equals(self, other):
         return False
     rows, other_rows = self.rows, other.rows
     leaf, i = first_leaf(other), 0
-    mine = first_leaf(self)
-    while mine != NONE:
-        for place in range(mine, mine + rows[mine + SIZE]):
+    own_leaf = first_leaf(self)
+    while own_leaf != NONE:
+        for place in range(own_leaf, own_leaf + rows[own_leaf + SIZE]):
             if i == other_rows[leaf + SIZE]:
                 leaf, i = other_rows[leaf + NEXT], 0
-            twin = leaf + i
-            if rows[place] != other_rows[twin] or rows[place + VALUE] != other_rows[twin + VALUE]:
+            counterpart = leaf + i
+            if (
+                rows[place] != other_rows[counterpart]
+                or rows[place + VALUE] != other_rows[counterpart + VALUE]
+            ):
                 return False
             i += 1
-        mine = rows[mine + NEXT]
+        own_leaf = rows[own_leaf + NEXT]
     return True
 
 

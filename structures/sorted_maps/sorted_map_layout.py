@@ -20,7 +20,7 @@ NONE = -1
 
 @inner
 def blank(rows, row):
-    """Make a row an empty leaf, or an empty node."""
+    """Make a row an empty leaf or node."""
     words = pointer_to(rows, row)
     for i in range(KEYS):
         words[i] = INT64_MAX
@@ -42,7 +42,7 @@ def n_below(rows, start, n, key):
 
 @inner
 def leaf_of(rows, root, height, key):
-    """Return the leaf where a key is, or belongs."""
+    """Return the leaf where a key is or belongs."""
     row = root
     for _ in range(height):
         row = pointer_to(rows, row + n_below(rows, row, CHILDREN, key))[CHILD]
@@ -51,7 +51,7 @@ def leaf_of(rows, root, height, key):
 
 @inner
 def path_to(rows, root, height, key, path):
-    """Return the leaf where a key is, or belongs; write the places of the bounds on the way to `path`."""
+    """Return the leaf where a key is or belongs; write the places of the bounds to ``path[level]``."""
     row = root
     for level in range(height):
         path[level] = row + n_below(rows, row, CHILDREN, key)
@@ -61,7 +61,7 @@ def path_to(rows, root, height, key, path):
 
 @inner
 def path_at(rows, root, height, rank, path):
-    """Return the place of the key of a rank, and its leaf; write the places of the bounds to `path`."""
+    """Return the place of the key with a rank, and its leaf; write the places of bounds to `path`."""
     row = root
     for level in range(height):
         place = row
@@ -95,13 +95,13 @@ def holds(rows, leaf, place, key):
 
 @inner
 def at_or_after(rows, leaf, place):
-    """Return a place of a leaf, or where it is past the end, the first place of the next leaf, or NONE."""
+    """Return a place of a leaf, or the first place of the next leaf if it is past the end, or NONE."""
     return place if place - leaf < rows[leaf + SIZE] else rows[leaf + NEXT]
 
 
 @inner
 def before(rows, leaf, place):
-    """Return the place before one of a leaf, maybe in the leaf before, or NONE."""
+    """Return the place before one of a leaf, which may be in the previous leaf, or NONE."""
     if place > leaf:
         return place - 1
     other = rows[leaf + PREV]
@@ -122,7 +122,7 @@ def put_entry(rows, leaf, place, key, value):
 
 @inner
 def cut_entry(rows, leaf, place):
-    """Take an entry out of a leaf."""
+    """Remove an entry from a leaf."""
     n_after = leaf + rows[leaf + SIZE] - place - 1
     copy_words(rows, place + 1, rows, place, n_after)
     copy_words(rows, place + VALUE + 1, rows, place + VALUE, n_after)
@@ -139,7 +139,7 @@ def add_to_counts(rows, path, height, n):
 
 @inner
 def unlink(rows, leaf):
-    """Take a leaf out of the chain of leaves."""
+    """Remove a leaf from the chain of leaves."""
     previous, following = rows[leaf + PREV], rows[leaf + NEXT]
     if previous != NONE:
         rows[previous + NEXT] = following
@@ -162,7 +162,7 @@ def keys_below(rows, row, is_leaf):
 
 @inner
 def move_end(rows, row, n_kept, other):
-    """Move all entries but the first `n_kept` of a leaf or node, in both parts of it, to an empty row."""
+    """Move the keys or bounds of a row but the first `n_kept` to an empty row, and set both sizes."""
     size = rows[row + SIZE]
     for i in range(n_kept, size):
         rows[other + i - n_kept] = rows[row + i]
@@ -204,7 +204,7 @@ def split(rows, place, is_leaf, n_kept, other):
 
 @inner
 def fits(rows, place, is_leaf):
-    """Return whether the child of a place and the next one are joined: the row has still some room then."""
+    """Return whether the child of a place and the next one should be joined: the row then still has room."""
     one = rows[rows[place + CHILD] + SIZE]
     other = rows[rows[place + 1 + CHILD] + SIZE]
     room = KEYS if is_leaf else CHILDREN
@@ -213,7 +213,7 @@ def fits(rows, place, is_leaf):
 
 @inner
 def join(rows, place, is_leaf):
-    """Move the entries of the next child into the child of a place; return the row that is free then."""
+    """Move the entries of the next child into the child of a place; return the row that this frees."""
     node = place - place % ROW
     child, other = rows[place + CHILD], rows[place + 1 + CHILD]
     n, n_moved = rows[child + SIZE], rows[other + SIZE]
@@ -290,7 +290,7 @@ def build(rows, keys, values, n_keys):
 
 
 @inner
-def is_rising(keys):
+def is_ascending(keys):
     """Return whether each key is greater than the one before."""
     i = 1
     while i < keys.size and keys[i - 1] < keys[i]:
@@ -300,7 +300,7 @@ def is_rising(keys):
 
 @inner
 def keep_last(keys, values):
-    """Of sorted entries with the same key keep the last; return how many are left, at the front."""
+    """Of sorted entries with the same key, keep the last; return how many remain, at the front."""
     n = 0
     for i in range(keys.size):
         if i + 1 == keys.size or keys[i + 1] != keys[i]:
@@ -312,7 +312,7 @@ def keep_last(keys, values):
 
 @inner
 def merge_entries(rows, leaf, keys, values, n, all_keys, all_values):
-    """Merge the leaves from `leaf` on with `n` sorted entries, which win; return how many there are."""
+    """Merge the leaves from `leaf` on with `n` sorted entries, which replace equal keys; return the size."""
     i = total = 0
     while leaf != NONE:
         for place in range(leaf, leaf + rows[leaf + SIZE]):

@@ -3,7 +3,7 @@
 This package needs ``hypothesis``, which ``pip install 'bpe-structures[testing]'`` brings; no other module of
 ``structures`` imports it.
 
-* :func:`keys`, :func:`counts`: hypothesis strategies, biased to where integer containers break
+* :func:`keys`, :func:`counts`: hypothesis strategies, biased toward values where integer containers break
 * :class:`MapModel`, :class:`HeapModel`, :class:`IndexedHeapModel`, :class:`TokenModel`, :class:`PairModel`,
   :class:`SortedModel`, :class:`KBestModel`, :class:`IntSetModel`: what the containers do, in plain Python
 * :class:`IntMapMachine`, :class:`HeapMachine`, :class:`IndexedHeapMachine`, :class:`CountBucketsMachine`,

@@ -1,4 +1,4 @@
-"""The state machine of the indexed heaps: a heap's, with keys that end."""
+"""The state machine of the indexed heaps: that of a heap, with a range of keys."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class IndexedHeapMachine(HeapMachine):
         return st.one_of(st.integers(0, 9), ends, st.integers(0, self.n_keys - 1))
 
     def new_container(self, items: dict[int, Any]) -> Any:
-        """Return a container of the items that it can hold."""
+        """Return a container of the items whose keys it can hold."""
         items = {key: count for key, count in items.items() if 0 <= key < self.n_keys}
         counts = np.array(list(items.values()), self.dtype)
         return self.container.from_arrays(list(items), counts, self.n_keys, "fifo" if self.is_fifo else "key")
@@ -54,8 +54,8 @@ class IndexedHeapMachine(HeapMachine):
 
     @rule(keys=st.lists(KNOWN, min_size=1, max_size=5), past=st.booleans())
     def refuse_many(self, keys: list[int], past: bool) -> None:
-        """Change what equal counts are ordered by, and restore it."""
+        """Add many and fail, which must restore the order of ties."""
         far = [1.0] * len(keys) + [float("nan")] if self.dtype != "int64" else [1] * len(keys) + [-(2**63)]
         last = self.n_keys if past else keys[0]
-        got = outcome(self.real.update_many, [*keys, last], np.array(far, self.dtype))
+        got = outcome(self.real.add_many, [*keys, last], np.array(far, self.dtype))
         assert got in (ValueError, IndexError, OverflowError)

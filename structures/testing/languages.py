@@ -253,7 +253,7 @@ def _improve(model: Any, key: int, number: Any) -> tuple[int, int]:
 
 
 def _set_silently(model: Any, key: int, number: Any) -> tuple[int, int]:
-    _status(model.__setitem__, key, number)  # ``heap[key] = number`` tells no status
+    _status(model.__setitem__, key, number)  # ``heap[key] = number`` does not return its status
     return OK, 0
 
 

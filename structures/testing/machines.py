@@ -1,7 +1,7 @@
 """State machines: all methods of a container in any order, compared with a model after every step.
 
 Each is a ``hypothesis.stateful.RuleBasedStateMachine``. Its rules draw keys from a bundle, so that keys
-recur. An exception is a result like others. After every rule the container checks its own invariants and must
+recur. An exception is a result like any other. After every rule the container checks its invariants and must
 have the content of the model.
 """
 
@@ -48,7 +48,7 @@ def through_arrays(container: Any) -> Any:
     return from_arrays(*arrays)
 
 
-# ------------------------------------------------------------------------------------- keys with counts
+# ------------------------------------------------------------------------------------- keys with numbers
 class _Machine(RuleBasedStateMachine):
     real: Any
     model: Any
@@ -57,7 +57,7 @@ class _Machine(RuleBasedStateMachine):
         """Assert that a method returns, or raises, the same in container and model."""
         got = outcome(getattr(self.real, verb), *arguments)
         expected = outcome(getattr(self.model, verb), *map(plain, arguments))
-        assert got == expected, f"{verb}{arguments} gave {got}, not {expected}"
+        assert got == expected, f"{verb}{arguments} returned {got}, not {expected}"
         return got
 
     def copied(self, way: Callable[[Any], Any], change_old: bool) -> Any:
@@ -70,11 +70,11 @@ class _Machine(RuleBasedStateMachine):
 
 
 class _RoomyMachine(_Machine):
-    """The methods of all containers that have room for more than they hold."""
+    """The methods of all containers with a capacity."""
 
     @rule(n_keys=st.one_of(st.integers(-2, 40), st.just(TOO_MANY)))
     def reserve(self, n_keys: int) -> None:
-        """Make room, sometimes for more than there is memory."""
+        """Make room, sometimes for more than memory holds."""
         expected = ValueError if n_keys < 0 else MemoryError if n_keys == TOO_MANY else None
         assert outcome(self.real.reserve, n_keys) == expected
 
@@ -145,9 +145,9 @@ class _KeyedMachine(_RoomyMachine):
         self.alike("get", key, default)
 
     @rule(items=st.lists(st.tuples(KNOWN, COUNT), max_size=8))
-    def update_many(self, items: list[tuple[int, Any]]) -> None:
+    def add_many(self, items: list[tuple[int, Any]]) -> None:
         """Add many, all or nothing."""
-        self.alike("update_many", [key for key, _ in items], np.array([n for _, n in items], self.dtype))
+        self.alike("add_many", [key for key, _ in items], np.array([n for _, n in items], self.dtype))
 
     @rule(way=st.sampled_from([copy.copy, copy.deepcopy, pickled, through_arrays]), change_old=st.booleans())
     def continue_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
@@ -246,7 +246,7 @@ class HeapMachine(_KeyedMachine):
 
     @rule(known=st.lists(KNOWN, max_size=8), count=COUNT)
     def tie(self, known: list[int], count: Any) -> None:
-        """Give many keys one count."""
+        """Set many keys to one count."""
         for key in known:
             self.alike("__setitem__", key, count)
 
@@ -288,7 +288,7 @@ class CountBucketsMachine(HeapMachine):
     container = CountBuckets
 
     @rule()
-    def look_at_buckets(self) -> None:
+    def read_buckets(self) -> None:
         """Compare the buckets."""
         self.alike("max_count")
         self.alike("min_count")
@@ -302,7 +302,7 @@ class CountBucketsMachine(HeapMachine):
         self.alike("keys_in", low, high)
 
     @rule(count=COUNT, default=st.lists(st.none(), max_size=1))
-    def beside_a_count(self, count: int, default: list[None]) -> None:
+    def nearest_counts(self, count: int, default: list[None]) -> None:
         """Find the nearest counts."""
         self.alike("ceiling_count", count, *default)
         self.alike("floor_count", count, *default)

@@ -78,7 +78,7 @@ class MapModel(_Counts):
         """Add to a value."""
         self[key] = _in_range(self.get(key) + delta)
 
-    def update_many(self, keys: Iterable[int], deltas: Iterable[int]) -> None:
+    def add_many(self, keys: Iterable[int], deltas: Iterable[int]) -> None:
         """Add all or nothing."""
         after = MapModel(self)
         for key, delta in zip(keys, deltas, strict=True):
@@ -95,7 +95,7 @@ class MapModel(_Counts):
 
 
 class HeapModel(_Counts):
-    """The heaps and :class:`~structures.CountBuckets`: a dict that is sorted for every question.
+    """The heaps and :class:`~structures.CountBuckets`: a dict that is sorted for every call.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class HeapModel(_Counts):
 
     def __setitem__(self, key: int, count: Any) -> None:
         if key in self and self[key] != count:
-            del self[key]  # a dict is in the order in which its keys came
+            del self[key]  # a dict keeps the order of insertion
         super().__setitem__(key, count)
 
     def in_order(self, least_first: bool) -> list[tuple[int, Any]]:
@@ -147,7 +147,7 @@ class HeapModel(_Counts):
         """Take from a count."""
         self._become(key, self.get(key) - n)
 
-    def update_many(self, keys: Iterable[int], deltas: Iterable[Any]) -> None:
+    def add_many(self, keys: Iterable[int], deltas: Iterable[Any]) -> None:
         """Add all or nothing."""
         before = list(super().items())
         try:
@@ -239,7 +239,7 @@ class HeapModel(_Counts):
 
 
 class IndexedHeapModel(HeapModel):
-    """The indexed heaps: keys have an end.
+    """The indexed heaps: keys are 0 ... n - 1.
 
     Parameters
     ----------

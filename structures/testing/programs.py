@@ -2,7 +2,7 @@
 
 A program does inside ``@njit`` what a state machine does from Python, a hundred times as fast. It is three
 arrays; a row is an operation, a key and a number. A compiled *driver* runs it on the container and writes two
-results a row. The *meanings* of the operations, functions of the model, give the expected results.
+results a row. The *meanings* of the operations are functions of the model, which return the expected results.
 :mod:`structures.testing.languages` has one :class:`Language` for each container. You can write one for a
 container of yours::
 
@@ -154,7 +154,7 @@ def check_program(language: Language, container: Any, model: Any, program: Progr
         expected = language.meanings[operation](model, key, number)
         verb = next(known for known in language.meanings if known == operation)
         assert tuple(got) == tuple(expected), (
-            f"row {row}: {verb!r} {key} {number} gave {tuple(got)}, not {expected}"
+            f"row {row}: {verb!r} {key} {number} returned {tuple(got)}, not {expected}"
         )
     container._check()
     return container

@@ -56,7 +56,7 @@ class KBestModel:
             return float(self.round(distance)), id, flag
 
     def push_unchecked(self, row: int, distance: float, id: int, flag: bool = False) -> bool:
-        """Put an entry in."""
+        """Insert an entry."""
         entries, entry = self._entries(row), self._entry(distance, id, flag)
         if len(entries) == self.k and entry[:2] >= entries[-1][:2]:
             return False
@@ -65,7 +65,7 @@ class KBestModel:
         return True
 
     def push(self, row: int, distance: float, id: int, flag: bool = False) -> bool:
-        """Put an entry in, if its id is new."""
+        """Insert an entry, if its id is new."""
         entries, _ = self._entries(row), self._entry(distance, id, flag)
         is_in = id in [other for _, other, _ in entries]
         return not is_in and self.push_unchecked(row, distance, id, flag)
@@ -82,7 +82,7 @@ class KBestModel:
         return sum(self.push(*entry, flag) for entry in entries)
 
     def merge(self, other: KBestModel) -> int:
-        """Push what another one has."""
+        """Push the entries of another one."""
         return sum(
             self.push(row, distance, id, flag and self.flags)
             for row, entries in enumerate(other.rows)
@@ -104,7 +104,7 @@ class KBestModel:
         return tuple([entry[i] for entry in entries] for i in range(2 + self.flags))
 
     def to_arrays(self) -> tuple[list[Any], ...]:
-        """Return the same for all rows, filled up."""
+        """Return distances, ids, and flags of all rows, padded."""
         full = [entries + [(float("inf"), -1, False)] * (self.k - len(entries)) for entries in self.rows]
         return tuple([[entry[i] for entry in entries] for entries in full] for i in range(2 + self.flags))
 
@@ -152,7 +152,7 @@ class KBestMachine(RuleBasedStateMachine):
         """Assert that a method returns, or raises, the same in container and model."""
         got = outcome(getattr(self.real, verb), *arguments)
         expected = outcome(getattr(self.model, verb), *arguments)
-        assert got == expected, f"{verb}{arguments} gave {got}, not {expected}"
+        assert got == expected, f"{verb}{arguments} returned {got}, not {expected}"
         return got
 
     @rule(row=_ROW, distance=_DISTANCE, id=_ID, verb=st.sampled_from(["push", "push_unchecked"]))
@@ -278,7 +278,7 @@ def _run_rows(q, operations, keys, numbers, first, second):
 
 
 def _tried(call: Callable[..., Any], *arguments: Any) -> int:
-    """Return the number that compiled code returns: what is refused does not come in."""
+    """Return the number that compiled code returns, 0 for an entry that is refused."""
     try:
         return int(call(*arguments))
     except ValueError:

@@ -23,7 +23,7 @@ _Entry = tuple[Any, Any]
 
 
 class SortedModel(MapModel):
-    """:class:`~structures.SortedMap`: a dict whose keys are sorted for every question.
+    """:class:`~structures.SortedMap`: a dict whose keys are sorted for every call.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class SortedModel(MapModel):
         return len(found)
 
     def remove_many(self, keys: Iterable[Any]) -> int:
-        """Remove those keys that are here."""
+        """Remove keys that may be missing."""
         n = len(self)
         for key in keys:
             super().pop(key, None)
@@ -161,15 +161,15 @@ class SortedMapMachine(_KeyedMachine):
         return SortedModel(items)
 
     @rule(key=KNOWN, default=DEFAULT)
-    def ask_neighbours(self, key: Any, default: list[_Entry]) -> None:
-        """Ask for all that is beside a key, with or without a default."""
+    def nearest(self, key: Any, default: list[_Entry]) -> None:
+        """Read the neighbours of a key, with or without a default."""
         for verb in ("floor", "lower", "ceiling", "higher"):
             self.alike(verb, key, *default)
         self.alike("rank", key)
 
     @rule(wanted=st.lists(KNOWN, max_size=8), default=DEFAULT, value=COUNT)
-    def ask_many(self, wanted: list[Any], default: list[_Entry], value: Any) -> None:
-        """Ask for many at once."""
+    def read_many(self, wanted: list[Any], default: list[_Entry], value: Any) -> None:
+        """Read many at once."""
         array = np.array(wanted, self.real.key_dtype)
         for verb in ("floor_many", "ceiling_many"):
             self.alike(verb, array, *default)
@@ -183,7 +183,7 @@ class SortedMapMachine(_KeyedMachine):
 
     @rule()
     def peek(self) -> None:
-        """Look at both ends."""
+        """Read both ends."""
         self.alike("peek_min")
         self.alike("peek_max")
 
@@ -203,7 +203,7 @@ class SortedMapMachine(_KeyedMachine):
         self.alike("setdefault", key, value)
 
     @rule(low=END, high=END)
-    def ask_range(self, low: Any, high: Any) -> None:
+    def read_range(self, low: Any, high: Any) -> None:
         """Read a range in every way."""
         found, values = self.alike("range_arrays", low, high)
         self.alike("count", low, high)
@@ -231,7 +231,7 @@ class SortedMapMachine(_KeyedMachine):
     def add_run(self, start: Any, n: int, step: int) -> None:
         """Insert a run of keys, so that there are several leaves."""
         run = [step * i for i in range(n)] if abs(start) > 2**40 else [start + step * i for i in range(n)]
-        self.alike("update_many", np.array(run, self.real.key_dtype), np.ones(n, self.dtype))
+        self.alike("add_many", np.array(run, self.real.key_dtype), np.ones(n, self.dtype))
 
     @rule()
     def iterate(self) -> None:

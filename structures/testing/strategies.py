@@ -1,4 +1,4 @@
-"""Hypothesis strategies for keys and counts, biased to where integer containers break."""
+"""Hypothesis strategies for keys and counts, biased toward values where integer containers break."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from structures.status import INT64_MAX, INT64_MIN
 def keys() -> st.SearchStrategy[int]:
     """Return a strategy for int64 keys.
 
-    Small keys that recur, the ends of the range (the least int64 marks an empty slot of a table), powers of
-    two and their neighbours, and any others.
+    Small keys that recur, the ends of the range (the least int64 marks an empty slot of a table), numbers
+    near powers of two, and any others.
 
     Returns
     -------

@@ -1,9 +1,9 @@
-"""``PairIndex``: an inverted index from pairs of adjacent tokens to the positions where they stand.
+"""``PairIndex``: an inverted index from pairs of adjacent tokens to their positions.
 
 It belongs to a :class:`TokenList`, which may change later. A posting is *stale* if its position no longer
-holds the pair; reading skips it. The caller who merges tokens adds the postings of the new pairs, and
-drops the list of the merged pair. All postings are in one pool. A list that outgrows its room moves to the
-end of the pool; its old room is garbage::
+holds the pair; reading skips it. A caller who merges tokens adds the postings of the new pairs, and drops
+the list of the merged pair. All postings are in one pool. A list that outgrows its room moves to the
+end of the pool; its old room becomes garbage::
 
     list_of[pair] -> list
                        |      start  size  room
@@ -22,8 +22,8 @@ Invariants
 Complexity
 ----------
 =====================  =====================================================
-add                    O(1) expected, amortised
-add_many               O(number of positions), amortised
+add                    O(1) expected, amortized
+add_many               O(number of positions), amortized
 postings, count        O(size of the list)
 drop                   O(1) expected
 build, stale_fraction  O(positions of the token list), O(number of postings)
@@ -67,10 +67,10 @@ class PairIndex(Facade):
     ``PairIndex(tokens)`` is empty; :meth:`build` makes a full one. The index keeps its token list,
     :attr:`tokens`, and reads it to find which postings are stale. ``tokens.compact()`` changes the
     positions: call :meth:`rebuild` then. Calls from several threads take turns
-    (:mod:`structures.base.locks`); a call of the index is one of its tokens, too.
+    (:mod:`structures.base.locks`); a call of the index also locks its tokens.
 
     Inside ``@njit`` the same verbs are methods. Nothing is checked there, ``rebuild()`` returns whether
-    there was memory, and ``nbytes()`` is a call. ``span(left, right)`` and ``posting(i)`` read the
+    memory sufficed, and ``nbytes()`` is a call. ``span(left, right)`` and ``posting(i)`` read the
     postings one by one, stale ones included.
 
     * :meth:`build`, :meth:`rebuild`, :attr:`tokens`
@@ -273,7 +273,7 @@ class PairIndex(Facade):
 
         Complexity
         ----------
-        O(1) expected, amortised.
+        O(1) expected, amortized.
 
         Examples
         --------
@@ -304,7 +304,7 @@ class PairIndex(Facade):
 
         Complexity
         ----------
-        O(n), amortised.
+        O(n), amortized.
 
         Examples
         --------
@@ -358,9 +358,9 @@ class PairIndex(Facade):
         return self._kernels.stale_fraction(self)
 
     def to_arrays(self) -> tuple[TokenList, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the token list, the pairs, where their postings start, and the postings.
+        """Return the token list, the pairs, the offsets of their postings, and the postings.
 
-        Stale postings are left out, and so are pairs that have no others; the same holds for pickles.
+        Without stale postings, and without pairs that have no others; pickles are the same.
 
         Returns
         -------
@@ -402,7 +402,7 @@ class PairIndex(Facade):
         IndexError
             A position is out of range.
         ValueError
-            A pair is not a packed pair, or the offsets do not rise from 0 to the number of positions.
+            A pair is not a packed pair, or the offsets do not ascend from 0 to the number of positions.
 
         Complexity
         ----------
@@ -424,7 +424,7 @@ class PairIndex(Facade):
         ends = offsets[[0, -1]].tolist() if offsets.size == pairs.size + 1 else None
         if ends != [0, positions.size] or np.any(np.diff(offsets) < 0):
             raise ValueError(
-                f"offsets must rise from 0 to the number of positions, {positions.size}, "
+                f"offsets must ascend from 0 to the number of positions, {positions.size}, "
                 f"one for each of {pairs.size} pairs and one more"
             )
         self._done(add_lists(self, pairs, offsets, positions), f"{positions.size} postings")
@@ -435,7 +435,7 @@ class PairIndex(Facade):
         return (*tokens.to_arrays(), tokens.positions(), *lists)
 
     def __reduce__(self) -> Any:
-        # A pickled token list has no tombstones: the positions become those without tombstones.
+        # A pickled token list has no tombstones, so that its positions are other ones.
         tokens, pairs, offsets, positions = self.to_arrays()
         arrays = tokens, pairs, offsets, np.searchsorted(tokens.positions(), positions)
         return type(self).from_arrays, arrays, self._attributes() or None
@@ -487,7 +487,7 @@ def _build(cls, tokens):
 
 
 def _must_be_tokens(tokens: Any) -> None:
-    """Raise where the argument in compiled code is no token list."""
+    """Raise if the argument in compiled code is not a token list."""
     if not isinstance(tokens, TokenListType):
         raise TypeError(f"tokens must be a TokenList, not {tokens}")
 

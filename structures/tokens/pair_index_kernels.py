@@ -43,7 +43,7 @@ def pair_at(cells, position):
 class PairIndexType(StructType):
     """numba type of :class:`PairIndex`."""
 
-    also_claims = ("tokens",)
+    also_locked = ("tokens",)
 
 
 pair_index_type = PairIndexType(
@@ -107,7 +107,7 @@ def _more_lists(self):
 
 @inner
 def _list(self, pair):
-    """Return the list of a pair, a new and empty one if it had none; below 0 for a failure."""
+    """Return the list of a pair, a new empty one if it had none; below 0 for a failure."""
     number = self.list_of.get(pair, -1)
     if number >= 0:
         return number
@@ -137,7 +137,7 @@ def _make_room(self, number, size):
     room = self.lists[entry + ROOM]
     if size <= room:
         return status.OK
-    # A new list gets exactly the room it asks for: most lists never grow again.
+    # A new list gets only the room it needs: most lists never grow again.
     wanted = larger(size, 2 * room)
     if self.used + wanted > self.pool.size and not _repool(self, wanted):
         return status.NO_MEMORY
@@ -153,7 +153,7 @@ def _make_room(self, number, size):
 
 @inner
 def _give_up(self, left, right, size):
-    """Drop the list of a pair if it is empty: it may be new, made for postings that found no room."""
+    """Drop the list of a pair if it is empty: it may be new, made for postings that did not fit."""
     if size == 0:
         _forget(self, left, right)
     return status.NO_MEMORY
@@ -334,7 +334,7 @@ def _stale_fraction(self):
 
 @inner
 def _count_pairs(cells, list_of):
-    """Map every adjacent pair to minus its count; return the number of all, or a status below 0."""
+    """Map every adjacent pair to minus its count; return the sum of the counts, or a status below 0."""
     n = 0
     for position in range(cells.size):
         pair = pair_at(cells, position)
@@ -371,7 +371,7 @@ def _post_all(cells, list_of, lists, pool):
 @method(PairIndexType, "rebuild")
 @quiet
 def _rebuild(self):
-    """Post every adjacent pair again: count, then fill. Return True, or null if there is no memory."""
+    """Post every adjacent pair again: count, then fill. Return True, or null if memory runs out."""
     list_of = new_map(int_map_type, 0)
     n_postings = _count_pairs(self.tokens.cells, list_of)
     if n_postings < 0:
@@ -430,7 +430,7 @@ def state(self):
 
 @quiet
 def counters(self):
-    """Return the numbers among the fields."""
+    """Return the fields that are numbers."""
     return self.n_lists, self.free_list, self.used, self.garbage, self.n_postings
 
 

@@ -1,6 +1,6 @@
 """``TokenList``: a doubly linked list of tokens in one flat array, cut into segments, with tombstones.
 
-A token covers a run of positions, at first a single one. A merge with the next token joins their runs. The
+A token covers a run of positions, initially a single one. A merge with the next token joins their runs. The
 links are implicit: the first and the last cell of a run both hold its length (Knuth's boundary tags). The
 next token starts where the run ends; the previous one ends where the run starts::
 
@@ -87,7 +87,7 @@ class TokenList(Facade):
     Raises
     ------
     ValueError
-        A token is out of range, or the offsets do not rise from 0 to n.
+        A token is out of range, or the offsets do not ascend from 0 to n.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class TokenList(Facade):
         tokens = np.asarray(tokens)
         if tokens.ndim != 1:
             raise ValueError(f"tokens must have one dimension, not {tokens.ndim}")
-        if tokens.dtype not in (np.uint8, np.int32):  # these fit
+        if tokens.dtype not in (np.uint8, np.int32):  # always below 2**31
             tokens = int64_array(tokens, "tokens")
             if tokens.size and not (tokens.min() >= 0 and tokens.max() <= MAX_ID):
                 raise ValueError(f"tokens must be in [0, 2**31), not {tokens.min()} to {tokens.max()}")
@@ -116,7 +116,7 @@ class TokenList(Facade):
         ends = offsets[[0, -1]].tolist() if offsets.size else None
         if ends != [0, tokens.size] or np.any(np.diff(offsets) <= 0):
             raise ValueError(
-                f"segment_offsets must rise from 0 to the number of tokens, {tokens.size}, none empty"
+                f"segment_offsets must ascend strictly from 0 to the number of tokens, {tokens.size}"
             )
         return cls._like(new_token_list(np.ascontiguousarray(tokens), offsets))
 

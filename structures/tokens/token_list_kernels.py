@@ -79,15 +79,15 @@ def fill_cells(tokens, segment_offsets, cells, segment_of):
 @inner
 def are_tokens(tokens):
     """Return whether all `tokens`, of any integer dtype, are in ``[0, 2**31)``."""
-    seen = 0  # the bits of all of them
+    bits = 0  # of all tokens
     for i in range(tokens.size):
-        seen |= np.int64(tokens[i])
-    return 0 <= seen <= MAX_ID
+        bits |= np.int64(tokens[i])
+    return 0 <= bits <= MAX_ID
 
 
 @inner
 def are_offsets(segment_offsets, n_tokens):
-    """Return whether `segment_offsets` rise from 0 to `n_tokens`."""
+    """Return whether `segment_offsets` ascend strictly from 0 to `n_tokens`."""
     n_segments = segment_offsets.size - 1
     if n_segments < 0 or segment_offsets[0] != 0 or np.int64(segment_offsets[n_segments]) != n_tokens:
         return False
@@ -156,13 +156,13 @@ def checked_token_list(tokens, segment_offsets):
     if not are_tokens(tokens):
         raise ValueError(NO_TOKENS)
     if not are_offsets(segment_offsets, tokens.size):
-        raise ValueError("segment_offsets must rise from 0 to the number of tokens, none empty")
+        raise ValueError("segment_offsets must ascend strictly from 0 to the number of tokens")
     return new_token_list(tokens, segment_offsets)
 
 
 @kernel
 def checked_segment(tokens):
-    """Return a list of `tokens` in one segment, or none if there are no tokens; or raise."""
+    """Return a list of `tokens` in one segment, in none if there are no tokens; or raise."""
     if not are_tokens(tokens):
         raise ValueError(NO_TOKENS)
     segment_offsets = new_words(1 + (tokens.size > 0))

@@ -203,7 +203,7 @@ def test_files_and_pickles(both, tmp_path):
         bpe.Tokenizer.from_huggingface(tmp_path / "again.hf.json"),
         pickle.loads(pickle.dumps(tok)),
         pickle.loads(pickle.dumps(tok.engine)),
-        tok.truncated(tok.vocab_size),
+        tok.with_vocab_size(tok.vocab_size),
     ):
         assert other == (tok if isinstance(other, bpe.Tokenizer) else tok.engine)
         vocabulary = getattr(other, "engine", other).vocabulary
@@ -217,7 +217,7 @@ def test_files_and_pickles(both, tmp_path):
     fast = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "again.hf.json"))
     ids = fast.encode("ab</think>ab<|end|>")
     assert fast.decode(ids, skip_special_tokens=True) == "ab</think>ab"
-    smaller = tok.truncated(tok.vocab_size - 1)
+    smaller = tok.with_vocab_size(tok.vocab_size - 1)
     assert smaller.added_tokens == {token: number - 1 for token, number in tok.added_tokens.items()}
 
 
@@ -371,7 +371,7 @@ def test_characters_that_are_added_tokens(is_compiled, case, folder):
     tok, peer = bpe.Tokenizer.from_huggingface(path), tokenizers.Tokenizer.from_file(str(path))
     tok.save(folder / "native.json")
     tok.save_huggingface(folder / "other.hf.json")
-    read = [bpe.Tokenizer.load(folder / "native.json"), bpe.Tokenizer.open(folder / "other.hf.json")]
+    read = [bpe.Tokenizer.load(folder / "native.json"), bpe.Tokenizer.load(folder / "other.hf.json")]
     assert read == [tok, tok]
     for each in (tok, *read, pickle.loads(pickle.dumps(tok))):
         with pytest.MonkeyPatch.context() as patch:

@@ -146,7 +146,7 @@ def check_what_is_no_method(pair):
 def test_what_is_no_tokenizer(pair):
     for wrong in ("tok.json", Path("tok.json"), pair[1], None):
         with pytest.raises(
-            TypeError, match=rf"takes a Tokenizer, not {type(wrong).__name__}: Tokenizer\.open"
+            TypeError, match=rf"takes a Tokenizer, not {type(wrong).__name__}: Tokenizer\.load"
         ):
             bpe.TiktokenEncoding(wrong)
 

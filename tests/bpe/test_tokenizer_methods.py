@@ -413,6 +413,8 @@ def test_options_that_there_are_not(tokenizer):
         tokenizer.encode_batch(["text"], num_threads=2)
     with pytest.raises(TypeError, match=r"count\(\) .* 'allow_special'\. Did you mean 'allowed_special'\?$"):
         tokenizer.count("text", allow_special="all")
+    with pytest.raises(TypeError, match=r"'specials'\. Did you mean 'disallowed_special'\?$"):
+        tokenizer.count("text", specials="ordinary")
 
 
 @pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "none", r"\w+|\W"])

@@ -176,7 +176,7 @@ def _plan(
         if chance.random() < 0.3:
             some = chance.choices(keys, k=chance.choice([1, 10, 1000]))
             deltas = [chance.randrange(1, 9) for _ in some]
-            steps.append(methodcaller("update_many", some, deltas))
+            steps.append(methodcaller("add_many", some, deltas))
             for key, n in zip(some, deltas, strict=True):
                 sums[int(key)] += n
             continue
@@ -216,9 +216,9 @@ def check_words(chance: random.Random, rng: np.random.Generator, note: Note) -> 
             if len(some) == 1:
                 counter.add(some[0], 3)
             elif chance.random() < 0.5:
-                counter.update(some * 3)
+                counter.add_many(some * 3)
             else:
-                counter.update_many(b"".join(some), np.cumsum([0, *map(len, some)]), [3] * len(some))
+                counter.add_many(b"".join(some), np.cumsum([0, *map(len, some)]), [3] * len(some))
             mine.update(some * 3)
             if chance.random() < 0.1:
                 look = chance.choice([len, list, repr, copied, pickled, st.ByteCounter.most_common])
@@ -282,7 +282,7 @@ def _any_call(shared: Any, chance: random.Random, key: int, number: Any, keys: n
     calls: list[Callable[[], object]] = [
         lambda: shared.add(key, number),
         lambda: shared.__setitem__(key, number),
-        lambda: shared.update_many(many, [number] * len(many)),
+        lambda: shared.add_many(many, [number] * len(many)),
         lambda: shared.__delitem__(key),
         lambda: shared.get(key, number),
         lambda: shared.reserve(chance.randrange(2000)),

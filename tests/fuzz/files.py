@@ -68,7 +68,7 @@ def a_tokenizer(chance: random.Random, pattern: Any = None) -> Tokenizer:
     given = vocabulary(chance)
     tok = Tokenizer(**{**given, "pattern": pattern or given["pattern"]})
     whole = chance.sample(sorted(given["token_bytes"]), chance.choice([0, 0, 3]))
-    return Tokenizer._of(tok.engine.vocabulary.replace(whole_ids=whole), tok.pattern)
+    return Tokenizer._of(tok.engine.vocabulary.replace(atomic_ids=whole), tok.pattern)
 
 
 def check_tokenizer(chance: random.Random, note: Note, folder: Path) -> None:

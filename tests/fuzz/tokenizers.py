@@ -86,10 +86,10 @@ def vocabulary(chance: random.Random) -> dict[str, Any]:
 class Oracle:
     """Encodes by the slow algorithms, one piece after the other."""
 
-    def __init__(self, given: dict[str, Any], whole_ids: tuple[int, ...]) -> None:
+    def __init__(self, given: dict[str, Any], atomic_ids: tuple[int, ...]) -> None:
         self.bytes_of = given["token_bytes"]
         id_of = {token: number for number, token in self.bytes_of.items()}
-        self._whole = {self.bytes_of[number]: number for number in whole_ids}
+        self._whole = {self.bytes_of[number]: number for number in atomic_ids}
         self._ranks = reference.rank_pairs(given["merges"])
         self._options = {
             "byte_ids": [id_of[bytes([value])] for value in range(256)],
@@ -136,11 +136,11 @@ def of_merges(chance: random.Random, note: Callable[[str], object]) -> tuple[Tok
     given = vocabulary(chance)
     whole = tuple(chance.sample(sorted(given["token_bytes"]), chance.choice([0, 0, 5, 200])))
     shown = {number: token for number, token in given["token_bytes"].items() if len(token) > 1}
-    note(f"tokens of more than a byte = {shown}; whole_ids = {whole if len(whole) < 6 else '...'}")
+    note(f"tokens of more than a byte = {shown}; atomic_ids = {whole if len(whole) < 6 else '...'}")
     note(f"merges = {given['merges']}")
     note(f"pattern = {given['pattern']!a}; special_tokens = {given['special_tokens']!a}")
     tok = Tokenizer(**given)
-    return Tokenizer._of(tok.engine.vocabulary.replace(whole_ids=whole), tok.pattern), Oracle(given, whole)
+    return Tokenizer._of(tok.engine.vocabulary.replace(atomic_ids=whole), tok.pattern), Oracle(given, whole)
 
 
 def of_ranks(chance: random.Random, note: Callable[[str], object]) -> tuple[Tokenizer, Oracle]:

@@ -20,8 +20,8 @@ MODULES = {
     "structures/base": "mapping queue",
     "structures/hash_tables": "int_map_table int_map_kernels int_set_kernels byte_counter_kernels",
     "structures/priority_queues": """
-        multiset_heap_blocks multiset_heap_kernels multiset_heap_type indexed_heap_tree indexed_heap_kernels
-        count_buckets_cells count_buckets_kernels""",
+        tournament_layout tournament_kernels multiset_heap_kernels indexed_heap_kernels count_buckets_cells
+        count_buckets_kernels""",
     "structures/sorted_maps": "sorted_map_layout sorted_map_kernels",
     "structures/neighbours": "k_best_layout k_best_kernels",
     "structures/tokens": "token_list_kernels pair_index_kernels",
@@ -34,7 +34,7 @@ MODULES = {
     "bpe/pipeline": """
         added_tokens charsmap cuts decoder_steps decoders engine entries normalizers post_processors
         pre_tokenizers preparation splits text_changes tracked""",
-    "bpe/training": "start state merging selection parity_turns",
+    "bpe/training": "start state merging selection parity_selection",
     "bpe/auditing": "audit measures proofs witnesses",
     "bpe/superwords": "superbpe boundless run_counts counted_runs runs_file piece_ids pair_sketch",
     "bpe/surgery": "extend prune",
@@ -44,6 +44,8 @@ FOCUSED = {
     "structures/base": """
         structures/hash_tables/test_int_map.py structures/priority_queues/test_multiset_heap.py
         structures/priority_queues/test_count_buckets.py""",
+    "structures/priority_queues": """
+        structures/priority_queues/test_indexed_heap.py structures/priority_queues/test_multiset_heap.py""",
     "bpe/splitting": """
         bpe/splitting/test_special_search.py bpe/encoding/test_streams.py bpe/counting/test_word_counts.py""",
     "bpe/splitting/compiled": """

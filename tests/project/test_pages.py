@@ -99,7 +99,7 @@ def corpora(tmp_path_factory):
         (folder / f"{name}-dev.txt").write_text((folder / name / "a.txt").read_text("utf-8")[:500], "utf-8")
         bpe.count_words(folder / name, progress=False).save(folder / f"{name}.counts")
     for name in ("more", "de"):
-        arguments = ["count", str(folder / "books"), "--runs", "-o", str(folder / f"{name}.runs")]
+        arguments = ["count-words", str(folder / "books"), "--runs", "-o", str(folder / f"{name}.runs")]
         assert CliRunner().invoke(main, arguments).exit_code == 0
     (folder / "data" / "mine").mkdir(parents=True)
     return folder

@@ -6,10 +6,20 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from numba import njit, types
+from numba import config, njit, types
+from numba.core.errors import TypingError
 from numba.typed import List
 
-from structures import CountBuckets, IndexedMaxHeap, IndexedMinHeap, IntMap, MaxHeap, MinHeap, SortedMap
+from structures import (
+    CountBuckets,
+    IndexedMaxHeap,
+    IndexedMinHeap,
+    IntMap,
+    IntSet,
+    MaxHeap,
+    MinHeap,
+    SortedMap,
+)
 from structures.status import INT64_MAX, INT64_MIN
 
 KEYS = [-1, 0, 5, INT64_MAX, INT64_MIN, INT64_MIN + 1]
@@ -115,7 +125,7 @@ def test_keys_are_integers(small_keyed, key):
         lambda: container.__setitem__(key, 1),
         lambda: container.__delitem__(key),
         lambda: container.add(key),
-        lambda: container.update_many([key], [1]),
+        lambda: container.add_many([key], [1]),
     ):
         with pytest.raises((TypeError, ValueError)):
             change()
@@ -130,9 +140,9 @@ def test_what_a_message_says_to_do():
     heap = MaxHeap({1: 2})
     with pytest.raises(TypeError, match=r"not tuple: pack_pair\(left, right\) makes a key"):
         heap[1, 2] = 1
-    with pytest.raises(TypeError, match="not str: give every text a number first"):
+    with pytest.raises(TypeError, match="not str: number the texts first"):
         heap.add("one")
-    for change in (lambda: heap.add(1, 0.5), lambda: heap.update_many([1], [0.5])):
+    for change in (lambda: heap.add(1, 0.5), lambda: heap.add_many([1], [0.5])):
         with pytest.raises(TypeError, match=r"not float.*: make it with dtype=float to hold floats"):
             change()
     with pytest.raises(TypeError, match=r"not float$"):
@@ -167,11 +177,11 @@ def test_numbers_are_integers(keyed_int, number):
         with pytest.raises(TypeError, match="must be an integer, not"):
             change(1, number)
     with pytest.raises(TypeError, match=r"deltas must be integers, not|deltas\[1\] must be an integer, not"):
-        container.update_many([1, 2], np.array([1, number]))
+        container.add_many([1, 2], np.array([1, number]))
     with pytest.raises(OverflowError, match="does not fit int64"):
         container[1] = 2**63
     with pytest.raises(OverflowError, match="does not fit int64"):
-        container.update_many([1], [2**63])
+        container.add_many([1], [2**63])
     assert list(container.items()) == [(1, 2)]
 
 
@@ -197,7 +207,7 @@ def test_arrays_of_any_kind(small_keyed, make):
     container = small_keyed()
     given = make(keys), make(numbers)
     before = copy.deepcopy(given)
-    container.update_many(*given)
+    container.add_many(*given)
     sums = Counter()
     for key, number in zip(keys.tolist(), numbers.tolist(), strict=True):
         sums[key] += number
@@ -210,7 +220,7 @@ def test_arrays_of_any_kind(small_keyed, make):
 @pytest.mark.parametrize("empty", [[], (), np.empty(0), np.empty(0, np.int8)], ids=repr)
 def test_empty_arrays(small_keyed, empty):
     container = small_keyed({1: 2})
-    container.update_many(empty, empty)
+    container.add_many(empty, empty)
     assert list(container.items()) == [(1, 2)]
     assert len(type(container).from_arrays(empty, empty)) == 0
     keys, numbers = small_keyed().to_arrays()
@@ -233,12 +243,12 @@ def test_empty_arrays(small_keyed, empty):
 def test_integers_past_int64_are_named_by_index(keyed, values, index):
     container = keyed({1: 2})
     ones = np.ones(len(values), keyed.dtype)
-    for change in (container.update_many, keyed.container.from_arrays):
+    for change in (container.add_many, keyed.container.from_arrays):
         with pytest.raises(OverflowError, match=rf"keys\[{index}\] .*does not fit int64"):
             change(values, ones)
     if keyed.dtype == np.int64:
         with pytest.raises(OverflowError, match=rf"deltas\[{index}\] .*does not fit int64"):
-            container.update_many(range(len(values)), values)
+            container.add_many(range(len(values)), values)
         with pytest.raises(OverflowError, match=rf"(values|counts)\[{index}\] .*does not fit int64"):
             keyed.container.from_arrays(range(len(values)), values)
         with pytest.raises(OverflowError, match="does not fit int64"):
@@ -248,17 +258,17 @@ def test_integers_past_int64_are_named_by_index(keyed, values, index):
 
 def test_arrays_of_objects(keyed):
     container = keyed()
-    container.update_many(np.array([1, np.int8(2), INT64_MIN], object), np.array([1, 2, 3], object))
+    container.add_many(np.array([1, np.int8(2), INT64_MIN], object), np.array([1, 2, 3], object))
     assert dict(container.items()) == {1: 1, 2: 2, INT64_MIN: 3}
     for wrong in (1.5, None, "3"):
         with pytest.raises(TypeError, match=r"keys\[1\] must be an integer, not"):
-            container.update_many(np.array([1, wrong], object), [1, 1])
+            container.add_many(np.array([1, wrong], object), [1, 1])
 
 
 @pytest.mark.parametrize("small_keyed", [*BY_ARRAYS, *DENSE], ids=repr)
 def test_arrays_of_the_wrong_shape(small_keyed):
     container = small_keyed({1: 2})
-    for change in (container.update_many, small_keyed.container.from_arrays):
+    for change in (container.add_many, small_keyed.container.from_arrays):
         with pytest.raises(ValueError, match="2 keys but 1 "):
             change([1, 2], np.array([3], small_keyed.dtype))
         with pytest.raises(ValueError, match="0 keys but 1 "):
@@ -276,7 +286,7 @@ def test_arrays_of_the_wrong_shape(small_keyed):
     assert list(container.items()) == [(1, 2)]
 
 
-def test_update_many_is_all_or_nothing(small_keyed):
+def test_add_many_is_all_or_nothing(small_keyed):
     large = 1e38 if small_keyed.dtype.kind == "f" else INT64_MAX
     container = small_keyed({1: 5, 2: large, 3: 1})
     before = container.copy()
@@ -285,11 +295,11 @@ def test_update_many_is_all_or_nothing(small_keyed):
     if small_keyed.dtype.kind == "f":
         deltas[5] = np.nan
     with pytest.raises(OverflowError if small_keyed.dtype == np.int64 else ValueError, match="key 2 "):
-        container.update_many(keys, deltas)
+        container.add_many(keys, deltas)
     container._check()
     assert container == before
     deltas[5] = 0
-    container.update_many(keys, deltas)
+    container.add_many(keys, deltas)
     assert (container[1], container[9], container.get(3)) == (11, 8, 0)
 
 
@@ -353,7 +363,7 @@ def test_subclasses(keyed):
     assert (5 in one, others[0] == one) == (False, False)
     assert type(mine()) is type(mine([(1, 2)])) is mine
     assert repr(one) == f"<My{keyed.container.__name__} of 2>"
-    one.update_many([1], np.array([1], keyed.dtype))
+    one.add_many([1], np.array([1], keyed.dtype))
     assert (one[1], plain[1]) == (3, 2)
 
 
@@ -425,14 +435,14 @@ def test_a_full_container_takes_its_own_keys(keyed):
         for key in range(n):
             container[key] = 5
             container.add(key)
-        container.update_many(range(n), ones)
+        container.add_many(range(n), ones)
         if keyed not in MAPS:
             with pytest.raises(ValueError, match="below 0"):
-                container.update_many([0, n - 1], far)
+                container.add_many([0, n - 1], far)
         else:
             over = INT64_MAX if keyed.dtype == np.int64 else np.nan
             with pytest.raises((OverflowError, ValueError)):
-                container.update_many([0, n - 1], np.array([1, over], keyed.dtype))
+                container.add_many([0, n - 1], np.array([1, over], keyed.dtype))
             container.set_many([0, n - 1], [7, 7])
         if n < 40 or keyed.container is not CountBuckets:  # a key that moves may open a bucket
             container._check()
@@ -470,7 +480,7 @@ def test_counts_that_are_not_numbers(small_counted):
         lambda: container.add(1, np.nan),
         lambda: container.sub(1, np.nan),
         lambda: container.add(7, np.nan),
-        lambda: container.update_many([1, 7], [2.0, np.nan]),
+        lambda: container.add_many([1, 7], [2.0, np.nan]),
         lambda: container.sub(2, np.inf),
         lambda: container.add(3, np.inf),
         lambda: small_counted.container.from_arrays([1], [np.nan]),
@@ -646,18 +656,51 @@ def test_set_get_and_remove_many(small_keyed, rng):
         assert container.values().tolist() == [model[key] for key in container]
 
 
-def test_update(small_keyed):
+def test_add_many_of_a_mapping(small_keyed):
     container = small_keyed({1: 2, 3: 4})
-    container.update({1: 5, 7: 1})
-    container.update([(1, 1), (1, 1)])
-    container.update(small_keyed({7: 3}))
+    container.add_many({1: 5, 7: 1})
+    container.add_many([(1, 1), (1, 1)])
+    container.add_many(small_keyed({7: 3}))
     assert model_of(container) == {1: 9, 3: 4, 7: 4}
     before = container.copy()
     with pytest.raises((OverflowError, ValueError)):
-        container.update({3: 1, 1: INT64_MAX if small_keyed.dtype == np.int64 else np.nan})
+        container.add_many({3: 1, 1: INT64_MAX if small_keyed.dtype == np.int64 else np.nan})
     with pytest.raises(ValueError, match="2 keys but 1 values"):
         container.set_many([1, 2], [3])
     assert container == before
+
+
+@pytest.mark.parametrize("small_map", MAPS, ids=repr)
+def test_maps_update_as_a_dict(small_map):
+    @njit
+    def update(container, other):
+        return container.update(other)
+
+    container, model = small_map({1: 2, 3: 4}), {1: 2, 3: 4}
+    for other in ({1: 5, 7: 1}, [(1, 1), (4, 0), (1, 8)], []):
+        container.update(other)
+        model.update(other)
+    container.update(small_map({7: 3}))
+    assert update(container, small_map({8: 9, 3: 0})) == 0
+    assert model_of(container) == {**model, 7: 3, 8: 9, 3: 0}
+    container._check()
+    with pytest.raises((TypeError, OverflowError)):
+        container.update({1: 1, 2: 2**2000})
+    assert model_of(container) == {**model, 7: 3, 8: 9, 3: 0}
+
+
+def test_renamed_verbs_are_named():
+    for name in ("update", "update_many"):
+        with pytest.raises(AttributeError, match=f"MaxHeap.{name} is now add_many"):
+            getattr(MaxHeap(), name)
+    compiled = TypingError, "has no update_many in compiled code: do you mean add_many"
+    plain = AttributeError, "MaxHeap.update_many is now add_many"
+    error, message = plain if config.DISABLE_JIT else compiled
+    with pytest.raises(error, match=message):
+        njit(lambda heap: heap.update_many(heap))(MaxHeap())
+    with pytest.raises(AttributeError, match="'IntMap' object has no attribute 'sub'"):
+        IntMap().sub(1)
+    assert not hasattr(IntSet([1]), "update_many")
 
 
 def test_setdefault(small_keyed):
@@ -723,7 +766,7 @@ def _verbs(container, other, keys, numbers):
     got = container.get_many(keys, 7)
     n_removed = container.remove_many(keys[:2])
     were = container.setdefault(100, 5), container.setdefault(100, 6)
-    container.update(other)
+    container.add_many(*other.to_arrays())
     return got, n_removed, were, container.keys(), container.values()
 
 

@@ -13,8 +13,6 @@ TESTS = [
     "hash_tables/test_int_map.py::test_kernels_against_a_dict",
     "hash_tables/test_int_map.py::test_buckets",
     "primitives/test_lines.py",
-    "priority_queues/test_multiset_heap.py::test_kernels_against_a_list",
-    "priority_queues/test_multiset_heap.py::test_no_ties_in_an_empty_heap",
     "primitives/test_priorities.py",
     "primitives/test_simd.py",
     "neighbours/test_k_best_layout.py",

@@ -16,12 +16,12 @@ def test_nothing_leaks(python):
         @njit
         def errors_inside(heap, keys, deltas):
             heap.copy().reserve(2**47)
-            heap.update_many(keys, deltas)
+            heap.add_many(keys, deltas)
             return heap.copy().remove(10**6), heap
 
         @njit
         def errors_of_dense(heap, keys, deltas):
-            heap.update_many(keys, deltas)
+            heap.add_many(keys, deltas)
             return heap.copy().remove(10**6), heap
 
         @njit
@@ -35,7 +35,7 @@ def test_nothing_leaks(python):
                 container.clear()
                 if key == 3:
                     break
-            container.update(other)
+            container.add_many(*other.to_arrays())
             pairs = container.items()
             return total, container == other, container.keys(), container.values()
 
@@ -48,8 +48,8 @@ def test_nothing_leaks(python):
                 real = language.driver(real, *program, first, second)
                 real[1], real[2] = 2**62, 2**62
                 for call, *arguments in [
-                    (real.reserve, 2**47), (real.update_many, [5, 1], [1, -(2**63)]), (real.add, 10**6, -1),
-                    (real.update_many, [1], [1, 2]), (real.__getitem__, 10**6), (real.__delitem__, 10**6),
+                    (real.reserve, 2**47), (real.add_many, [5, 1], [1, -(2**63)]), (real.add, 10**6, -1),
+                    (real.add_many, [1], [1, 2]), (real.__getitem__, 10**6), (real.__delitem__, 10**6),
                     (container.from_arrays, [1, 1], [2, 2], *ties.values()),
                     (real.add, 2, 2**62), (real.add, 2**63),
                 ]:
@@ -71,7 +71,7 @@ def test_nothing_leaks(python):
                 (real.remove_many, [1, 1]), (real.remove_many, [1, 2]), (real.set_many, [1], [1, 2]),
                 (real.floor, -1), (real.floor_many, [-1, 5]), (real.ceiling_many, [5], (0, 0)),
                 (real.range_arrays, 5, 700), (real.remove_range, 5, 700), (real.add, 3, np.nan),
-                (real.update_many, [1, 2], [1, np.nan]), (real.get_many, [1, 2]), (real.rank_many, [1, 2]),
+                (real.add_many, [1, 2], [1, np.nan]), (real.get_many, [1, 2]), (real.rank_many, [1, 2]),
                 (real.select, -1), (real.keys, np.nan), (real.pop_min,), (real.pop_max,), (real.lower, 0),
             ]:
                 outcome(call, *arguments)
@@ -82,8 +82,8 @@ def test_nothing_leaks(python):
             real = language.driver(container(100, dtype, ties), *program, first, second)
             real[1] = real[2] = 2**63 - 1 if dtype == "int64" else 2**62
             for call, *arguments in [
-                (real.reserve, 101), (real.update_many, [5, 1], [1, -(2**63)]), (real.add, 50, -(10**6)),
-                (real.update_many, [1, 100], [1, 2]), (real.__getitem__, 100), (real.__delitem__, 100),
+                (real.reserve, 101), (real.add_many, [5, 1], [1, -(2**63)]), (real.add, 50, -(10**6)),
+                (real.add_many, [1, 100], [1, 2]), (real.__getitem__, 100), (real.__delitem__, 100),
                 (container.from_arrays, [1, 1], [2, 2]), (container.from_arrays, [1, 5], [2, 2], 5),
                 (real.improve, 100, 1), (container, 2**47),
             ]:
@@ -203,7 +203,7 @@ def test_growth_without_memory_changes_nothing(python):
         makers = st.IntMap, st.MaxHeap, st.CountBuckets, st.SortedMap
         for make in makers:
             made = make()
-            made.update_many([1], [1])
+            made.add_many(range(2000), range(1, 2001))  # compiles what is compiled when it is reached
             fill(made, 10**9, 1)
             made.to_arrays(), made.copy()._check()
         for make in makers:
@@ -250,18 +250,16 @@ def test_a_full_container_without_memory_takes_what_has_a_place(python):
 
         def write(heap, table):
             heap.pop(), heap.add(-1, 5)
-            table.add(5), table.__setitem__(6, 60), table.set_many([7], [70]), table.update_many([8], [80])
+            table.add(5), table.__setitem__(6, 60), table.set_many([7], [70]), table.add_many([8], [80])
             refused = [outcome(heap.add, -2, 5), outcome(table.add, -1)]
-            return refused + [outcome(verb, [9, -1], [9, 9]) for verb in (table.update_many, table.set_many)]
+            return refused + [outcome(verb, [9, -1], [9, 9]) for verb in (table.add_many, table.set_many)]
 
-        n_full, n_made = 665_765, 655_360  # room is made for some more
-        heap, table = st.MaxHeap.from_arrays(range(n_made), range(n_made)), st.IntMap()
-        table.set_many(range(n_made), range(n_made))
-        for each in (heap, table):
-            each.update_many(range(n_made, n_full), range(n_made, n_full))
-        heap, table = heap.copy(), table.copy()  # without the larger tables that are being prepared
+        n_full = 655_360  # a number of whole rows, and all that a table of so many keys takes
+        heap, table = st.MaxHeap.from_arrays(range(n_full), range(n_full)), st.IntMap()
+        table.set_many(range(n_full), range(n_full))
         small = st.MaxHeap({1: 2})
-        for key in range(99):  # compiles what is compiled when it is reached
+        small.add_many(range(99), range(99))  # compiles what is reached
+        for key in range(99, 400):
             small.add(key), small.pop()
         write(small, st.IntMap())
         limit(2)

@@ -109,16 +109,16 @@ def test_many_at_once(failing):
         (CountBuckets(), HeapModel()),
     ]:
         first = rng.integers(0, 30, 40)
-        container.update_many(first, np.ones(40, np.int64))
-        model.update_many(first.tolist(), [1] * 40)
+        container.add_many(first, np.ones(40, np.int64))
+        model.add_many(first.tolist(), [1] * 40)
         keys, deltas = rng.integers(0, 60, 40), rng.integers(1, 9, 40)
         if failing is None:
-            assert container._kernels.update_many(container, keys, deltas) == (0, 40)
-            model.update_many(keys.tolist(), deltas.tolist())
+            assert container._kernels.add_many(container, keys, deltas) == (0, 40)
+            model.add_many(keys.tolist(), deltas.tolist())
         else:
             keys[failing], deltas[failing] = 7, INT64_MAX
-            assert container._kernels.update_many(container, keys, deltas) == (OVERFLOW, failing)
-        assert container._kernels.update_many(container, keys, deltas[:3]) == (OUT_OF_RANGE, 3)
+            assert container._kernels.add_many(container, keys, deltas) == (OVERFLOW, failing)
+        assert container._kernels.add_many(container, keys, deltas[:3]) == (OUT_OF_RANGE, 3)
         container._check()
         assert dict(container.items()) == dict(model.items())
 

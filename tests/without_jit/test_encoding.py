@@ -22,7 +22,7 @@ def packed_ranks_of(merges, made):
     """Return the ranks of merges, where all pairs are packed."""
     ranks = ranks_of(merges, made)
     tables = ranks.tables
-    rest = tables.rank_of_bytes, tables.id_of_rank, tables.id_of_byte, tables.whole
+    rest = tables.rank_of_bytes, tables.id_of_rank, tables.id_of_byte, tables.atomic
     lines = pack_ranks(np.array(merges, np.int64).reshape(-1, 2))
     return ranks._replace(tables=linked.RankTables(lines, new_map(int_map_type, 0), *rest))
 

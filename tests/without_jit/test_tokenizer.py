@@ -67,11 +67,9 @@ def test_special_tokens(tokenizer):
     assert many.encode("mat<0><299>", allowed_special="all") == [*tokenizer.encode("mat"), 280, 579]
 
 
-@pytest.mark.parametrize(
-    "options", [{"superwords": "superbpe", "first_merges": 5}, {"superwords": "boundless"}]
-)
-def test_superwords(options):
-    tokenizer = bpe.train([TEXT], 275, progress=False, **options)
+@pytest.mark.parametrize("superwords", [bpe.SuperBPE(first_merges=5), bpe.Boundless()])
+def test_superwords(superwords):
+    tokenizer = bpe.train([TEXT], 275, superwords=superwords, progress=False)
     ids = tokenizer.encode(TEXT)
     assert tokenizer.decode(ids) == TEXT
     assert any(b" " in tokenizer.token_bytes(number).strip() for number in ids)
@@ -99,14 +97,14 @@ def test_pipelines(tokenizer, expected, tmp_path):
     document = json.loads((tmp_path / "tokenizer.json").read_text("utf-8"))
     document["normalizer"] = {"type": "Replace", "pattern": {"String": "z"}, "content": "The"}
     (tmp_path / "tokenizer.json").write_text(json.dumps(document), "utf-8")
-    assert bpe.Tokenizer.open(tmp_path).encode(TEXT.replace("The", "z")) == expected
+    assert bpe.Tokenizer.load(tmp_path).encode(TEXT.replace("The", "z")) == expected
 
 
 def test_commands(tmp_path, monkeypatch, expected):
     monkeypatch.chdir(tmp_path)
     Path("a.txt").write_text(TEXT, "utf-8")
     for command in (
-        "count a.txt -o a.counts",
+        "count-words a.txt -o a.counts",
         "train a.counts --vocab-size 280 -o tok.json",
         "encode tok.json a.txt -o ids.npy",
         "report tok.json --text a.txt -o page.html",

@@ -24,7 +24,7 @@ def counts(keys):
         weight += key * floats[key]
     seen = st.IntMap()
     kept.append(seen)
-    status, n = seen.update_many(keys, keys)
+    status, n = seen.add_many(keys, keys)
     n_removed = kept[0].remove_many(keys[:1]) + floats.contains(keys[1]) + (keys[0] in seen)
     return total, weight, status + n, n_removed
 

@@ -123,7 +123,7 @@ class Merger:
     def __init__(self, vocabulary: Vocabulary) -> None:
         ranks = Ranks.of(vocabulary.pairs, vocabulary.made, vocabulary.byte_ids)
         self._ranks = ranks._replace(in_order=False)  # no rounds
-        self._atomic = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
+        self._atomic = {vocabulary.bytes_of[number]: number for number in vocabulary.atomic_ids}
 
     def merge(self, pieces: list[bytes], dropout: float, state: np.ndarray) -> list[int]:
         """Return the ids of all pieces, one after the other.

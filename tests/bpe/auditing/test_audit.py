@@ -139,7 +139,7 @@ def test_statuses(book):
     assert status[b"lo"] == status[b"low"] == status[b"xlo"] == status[b"qqq"] == status[b"<s>"] == "live"
     assert status[b"lo w"] == status[b"zzz"] == status[b"  a"] == "rank-dead"
     assert status[b"lo "] == "pattern-dead"
-    words = tok.engine.vocabulary.replace(whole_ids=map(tok.token_id, (b"zzz", b"  a")))
+    words = tok.engine.vocabulary.replace(atomic_ids=map(tok.token_id, (b"zzz", b"  a")))
     whole = Tokenizer._of(words, tok.pattern)
     audit = whole.audit()
     check(whole, audit)
@@ -161,7 +161,7 @@ def test_a_token_may_live_in_a_context_only():
 def test_long_tokens_take_little_memory():
     tokens = [b"a" * (1 << 20) + bytes([value]) for value in b"bcd"]
     tok = Tokenizer(token_bytes=[*BYTES, *tokens], merges=[], pattern=r"(?s:.)")
-    whole = Tokenizer._of(tok.engine.vocabulary.replace(whole_ids=[256, 257]), tok.pattern)
+    whole = Tokenizer._of(tok.engine.vocabulary.replace(atomic_ids=[256, 257]), tok.pattern)
     audit = whole.audit()
     assert [audit.status_of[number] for number in (256, 257, 258)] == ["pattern-dead"] * 2 + ["rank-dead"]
 
@@ -253,7 +253,7 @@ def test_tokens_that_are_texts(tmp_path):
     }
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps({"normalizer": replaced, "decoder": decoder, "model": model}))
-    tok = Tokenizer.open(path)
+    tok = Tokenizer.load(path)
     audit = tok.audit(["ab ab é"])
     check(tok, audit)
     assert {*map(audit.status_of.get, [tok.token_id("ab"), tok.token_id("▁ab"), 1 + 0xC3])} == {"live"}

@@ -82,7 +82,16 @@ def test_wrong_usage():
 def test_train(folder):
     result = run(
         *("train", "book.txt", "special.txt", "--vocab-size", 300, "--pattern", "cl100k"),
-        *("--special", "<|end|>", "--special", "<|fim|>", "--min-count", 2, "--ties", "lexicographic"),
+        *(
+            "--special-token",
+            "<|end|>",
+            "--special-token",
+            "<|fim|>",
+            "--min-count",
+            2,
+            "--ties",
+            "lexicographic",
+        ),
         *("-o", "new.json"),
     )
     assert result.exit_code == 0, result.output
@@ -117,10 +126,13 @@ def test_train_from_standard_input(folder):
         (["no*.txt"], r"no file matches no\*\.txt"),
         (["folder"], r"the folder folder has no \.txt, \.jsonl, \.parquet files: name others by"),
         (["bad.jsonl"], r"bad\.jsonl, line 1 at byte 0: not JSON"),
-        (["records.jsonl", "--field", "body"], r"there is no field 'body'; there are: 'text'"),
+        (["records.jsonl", "--field", "body"], r"there is no field 'body'; the fields are: 'text'"),
         (["odd.txt", "--errors", "strict"], r"odd\.txt: not UTF-8 at byte 6.*--errors"),
         (["text.gz"], r"text\.gz: gz data damaged or cut off at byte"),
-        (["book.counts", "--special", "<a>"], "files of counts already have a pattern and special tokens"),
+        (
+            ["book.counts", "--special-token", "<a>"],
+            "files of counts already have a pattern and special tokens",
+        ),
         (["book.counts", "--pattern", "gpt2"], "files of counts already have a pattern"),
         (["book.counts", "book.txt"], r"book\.counts holds counts, book\.txt does not: count the text first"),
         (["book.counts", "other.counts"], r"other\.counts: counts with different patterns"),
@@ -128,11 +140,11 @@ def test_train_from_standard_input(folder):
         (["book.txt", "--threads", "0"], "--threads.*0 is not in the range"),
         (["empty.txt"], r"the corpus is empty.*empty\.txt"),
         (["book.txt", "--vocab-size", "255"], "255"),
-        (["book.txt", "--vocab-size", "257", "--special", "<a>", "--special", "<b>"], "257"),
+        (["book.txt", "--vocab-size", "257", "--special-token", "<a>", "--special-token", "<b>"], "257"),
         (["book.txt", "--pattern", "nonsense"], "unknown pattern 'nonsense'.*gpt2, cl100k"),
         (["book.txt", "--pattern", r"\w+("], r"invalid regular expression.*at character 4"),
-        (["book.txt", "--special", ""], "special token 0 is empty"),
-        (["book.txt", "--special", "<a>", "--special", "<a>"], "duplicate special token"),
+        (["book.txt", "--special-token", ""], "special token 0 is empty"),
+        (["book.txt", "--special-token", "<a>", "--special-token", "<a>"], "duplicate special token"),
         (["book.txt", "--min-count", "0"], "--min-count.*0 is not in the range"),
     ],
 )
@@ -146,10 +158,22 @@ def test_training_that_fails_leaves_no_file(folder, arguments, message):
     assert not [name for name in os.listdir() if "new" in name or "tmp" in name]
 
 
+def test_old_names_name_the_new_ones(folder):
+    fails(run("count", "book.txt", "-o", "c"), r"^bpe: bpe count is now bpe count-words$")
+    for old, new in (
+        ("--special", "--special-token"),
+        ("--special-first", "--like"),
+        ("--alphabet", "--like"),
+    ):
+        fails(
+            run("train", "book.txt", "--vocab-size", 300, "-o", "t", old, "a"), f"^bpe: {old} is now {new}$"
+        )
+
+
 OUTPUTS = {
     "train": ["train", "missing.txt", "--vocab-size", "300"],
     "train-parity": ["train-parity", "missing.counts", "--vocab-size", "300"],
-    "count": ["count", "missing.txt"],
+    "count-words": ["count-words", "missing.txt"],
     "encode": ["encode", "missing.json", "missing.txt"],
     "report": ["report", "missing.json", "--text", "missing.txt"],
 }
@@ -189,7 +213,7 @@ def test_corpora(folder, paths, corpus):
 
 @pytest.mark.filterwarnings("default")
 def test_warnings_are_one_line_each(folder):
-    result = run("count", "book.txt", "--pattern", r"(\w)\1\1|\w+", "-o", "c", "--quiet")
+    result = run("count-words", "book.txt", "--pattern", r"(\w)\1\1|\w+", "-o", "c", "--quiet")
     assert result.exit_code == 0
     assert re.fullmatch("bpe: warning: the split pattern cannot be compiled: .*\n", result.stderr)
 
@@ -197,7 +221,15 @@ def test_warnings_are_one_line_each(folder):
 # ---------------------------------------------------------------------------------------------- count
 def test_count(folder):
     result = run(
-        "count", "book.txt", "records.jsonl", "--pattern", "o200k", "--special", "<|end|>", "-o", "c"
+        "count-words",
+        "book.txt",
+        "records.jsonl",
+        "--pattern",
+        "o200k",
+        "--special-token",
+        "<|end|>",
+        "-o",
+        "c",
     )
     assert (result.exit_code, result.stdout) == (0, "")
     counts = bpe.WordCounts.load("c")
@@ -210,11 +242,11 @@ def test_count(folder):
         r"c: \d+ distinct pieces, 1\.\d+ thousand in all, from 5\.\d+ kB of text in .* s \(.* [kM]?B/s\)\n",
         result.stderr,
     )
-    assert run("count", "book.txt", "-o", "c", "--quiet").output == ""
+    assert run("count-words", "book.txt", "-o", "c", "--quiet").output == ""
 
 
 def test_count_as_json(folder):
-    result = run("count", "-", "--json", "-o", "c", stdin="the sea the sea")
+    result = run("count-words", "-", "--json", "-o", "c", stdin="the sea the sea")
     assert result.stderr == ""
     summary = json.loads(result.stdout)
     assert summary.pop("seconds") > 0
@@ -231,35 +263,41 @@ def test_count_as_json(folder):
 
 
 def test_counts_are_added(folder):
-    assert run("count", "book.txt", "-o", "1.counts", "--quiet").output == ""
-    assert run("count", "odd.txt", "-o", "2.counts", "--quiet").output == ""
-    result = run("count", "1.counts", "2.counts", "-o", "all.counts")
+    assert run("count-words", "book.txt", "-o", "1.counts", "--quiet").output == ""
+    assert run("count-words", "odd.txt", "-o", "2.counts", "--quiet").output == ""
+    result = run("count-words", "1.counts", "2.counts", "-o", "all.counts")
     assert re.fullmatch(
         r"all\.counts: \d+ distinct pieces, [\d.]+ thousand in all, from 5\.\d+ kB of text\n", result.stderr
     )
     expected = bpe.WordCounts.from_corpus([folder / "book.txt", folder / "odd.txt"])
     assert bpe.WordCounts.load("all.counts") == expected
-    fails(run("count", "missing.txt", "-o", "c"), r"no such file: missing\.txt")
-    fails(run("count", "book.txt", "-o", "no/c"), "no such folder: .*no$")
-    fails(run("count", "empty.txt", "-o", "c"), r"the corpus is empty.*empty\.txt")
+    fails(run("count-words", "missing.txt", "-o", "c"), r"no such file: missing\.txt")
+    fails(run("count-words", "book.txt", "-o", "no/c"), "no such folder: .*no$")
+    fails(run("count-words", "empty.txt", "-o", "c"), r"the corpus is empty.*empty\.txt")
 
 
 def test_fields_and_errors(folder):
     (folder / "x.jsonl").write_bytes(b'{"body": "one"}\n{"body": "\xff"}\n')
     for option in ("--field", "--column"):
-        assert run("count", "x.jsonl", option, "body", "--errors", "skip", "-o", "c", "--quiet").output == ""
+        assert (
+            run("count-words", "x.jsonl", option, "body", "--errors", "skip", "-o", "c", "--quiet").output
+            == ""
+        )
         assert dict(bpe.WordCounts.load("c").items()) == {b"one": 1}
 
 
 def test_extras_that_are_missing(folder, monkeypatch):
     (folder / "x.zst").touch()
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    fails(run("count", "x.zst", "-o", "c"), r"reading \.zst files needs the package zstandard: pip install")
+    fails(
+        run("count-words", "x.zst", "-o", "c"),
+        r"reading \.zst files requires the package zstandard: pip install",
+    )
     monkeypatch.setitem(sys.modules, "distributed", None)
-    for command in (["count"], ["train", "--vocab-size", 300]):
+    for command in (["count-words"], ["train", "--vocab-size", 300]):
         fails(
             run(*command, "book.txt", "-o", "c", "--scheduler", "tcp://127.0.0.1:9"),
-            r"needs the package distributed: pip install 'bpe-structures\[dask\]'",
+            r"requires the package distributed: pip install 'bpe-structures\[dask\]'",
         )
 
 
@@ -366,7 +404,7 @@ def test_encode_to_a_file_with_options(folder, tokenizer):
         (["odd.txt", "-o", "book.txt/ids.npy"], r"book\.txt is a file, not a folder"),
         (["odd.txt", "-o", "ids.txt"], r"-o ids\.txt: the name must end in \.bin .*, \.npy"),
         (["odd.txt", "-o", "ids.npy", "--dtype", "int8"], "'int8' is not one of"),
-        (["odd.txt", "--dtype", "uint16"], "--dtype needs -o"),
+        (["odd.txt", "--dtype", "uint16"], "--dtype requires -o"),
         (["odd.txt", "--ordinary", "--allow-special"], "cannot be given together"),
         (
             ["special.txt", "-o", "ids.npy"],
@@ -420,7 +458,7 @@ def test_wrong_files_of_ids(folder):
     fails(run("decode", "tok.json", "half.npy"), r"half\.npy: damaged")
     np.save("objects.npy", np.array([None]), allow_pickle=True)
     fails(run("decode", "tok.json", "objects.npy"), r"objects\.npy: damaged")
-    fails(run("decode", "tok.json", "ids.npy", "--dtype", "uint16"), "leave out --dtype")
+    fails(run("decode", "tok.json", "ids.npy", "--dtype", "uint16"), "omit --dtype")
     (folder / "odd.bin").write_bytes(b"1\0\0")
     fails(
         run("decode", "tok.json", "odd.bin"),
@@ -588,7 +626,7 @@ class TestProcesses:
             process.send_signal(signal.SIGINT)
             _, errors = process.communicate(timeout=30)
         assert process.returncode == 130
-        assert errors == "bpe: interrupted: nothing was learned yet, new.json was not written\n"
+        assert errors == "bpe: interrupted: nothing was learned yet; new.json was not written\n"
         assert "new.json" not in os.listdir()
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -616,7 +654,7 @@ class TestProcesses:
         assert "ids.bin" not in os.listdir()
         data = part * (n_parts + 1)
         errors = subprocess.run(arguments, input=data, capture_output=True, check=True).stderr
-        assert f"from {human(len(data), 'B')}, some of it by an earlier run".encode() in errors
+        assert f"from {human(len(data), 'B')}, partly by an earlier run".encode() in errors
         assert np.array_equal(ids_of("ids.bin"), tokenizer.encode_to_numpy(data))
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")

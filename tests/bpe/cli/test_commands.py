@@ -214,11 +214,11 @@ def test_convert(folder):
         assert result.exit_code == 0, result.output
         assert result.stderr.startswith(f"{outputs[format]}: 601 tokens as {format}, checked\n")
     assert (
-        "To read it: --pattern gpt2 --special '<|end|>=600'\n"
+        "To read it: --pattern gpt2 --special-token '<|end|>=600'\n"
         in run("convert", "plain.json", "o.tiktoken").stderr
     )
     for format, source in outputs.items():
-        given = ["--pattern", "gpt2", "--special", "<|end|>=600"] if format == "tiktoken" else []
+        given = ["--pattern", "gpt2", "--special-token", "<|end|>=600"] if format == "tiktoken" else []
         result = run("convert", source, "back.json", *given)
         assert result.exit_code == 0, result.output
         assert Tokenizer.load("back.json") == plain
@@ -232,14 +232,17 @@ def test_convert(folder):
     ("arguments", "message"),
     [
         (["missing.json", "o.json"], r"no such file: missing\.json"),
-        (["plain.json", "o.txt"], r"o\.txt: the name does not tell the format; .*: say which with --to"),
+        (["plain.json", "o.txt"], r"o\.txt: the name does not tell the format; .*: choose one with --to"),
         (["plain.json", "corpus.txt", "--to", "gpt2"], r"corpus\.txt is a file, not a folder"),
         (["plain.json", "corpus.txt/o.json"], r"corpus\.txt is a file, not a folder"),
         (["plain.json", "no/o.json"], "no such folder"),
         (["tok.json", "o.model"], r"o\.model: minbpe cannot hold white space in a special token"),
         (["cl100k_base.tiktoken", "o.json"], "a rank file has no split pattern: add --pattern"),
         (["plain.json", "o.json", "--pattern", "gpt2"], "the format native brings its own"),
-        (["cl100k_base.tiktoken", "o.json", "--pattern", "gpt2", "--special", "x"], "'x' is not TOKEN=ID"),
+        (
+            ["cl100k_base.tiktoken", "o.json", "--pattern", "gpt2", "--special-token", "x"],
+            "'x' is not TOKEN=ID",
+        ),
         (["cl100k_base.tiktoken", "o.json", "--pattern", "gpt"], "unknown pattern 'gpt'"),
         (["corpus.txt", "o.json"], r"corpus\.txt: not a tokenizer: it begins with b'TREAS"),
         (["plain.json", "o.json", "--to", "word"], "'word' is not one of"),
@@ -259,7 +262,7 @@ def test_convert_checks(folder, monkeypatch):
     def less(path, format, **given):
         words, pattern = original(path, format, **given)
         if Path(path).name != "plain.json":
-            words = bpe.Tokenizer._of(words, pattern).truncated(400).engine.vocabulary
+            words = bpe.Tokenizer._of(words, pattern).with_vocab_size(400).engine.vocabulary
         return words, pattern
 
     monkeypatch.setattr(conversion, "read", less)

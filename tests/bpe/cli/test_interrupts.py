@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.cli.app import noting_interrupts
+from bpe.cli.app import recording_interrupts
 from bpe.tokenizer import Tokenizer
 from bpe.training.learner import Training
 from tests.forks import Child
@@ -54,7 +54,7 @@ def test_what_is_learned_is_saved(folder, interrupted):
         "book.txt",
         "--vocab-size",
         900,
-        "--special",
+        "--special-token",
         "<|end|>",
         "-o",
         "tok.json",
@@ -81,7 +81,7 @@ def test_nothing_is_saved_before_anything_is_learned(folder, monkeypatch):
     monkeypatch.setattr(bpe.Trainer, "run", stop)
     result = run("train", "book.txt", "--vocab-size", 900, "-o", "tok.json")
     assert result.exit_code == 130
-    assert result.stderr == "bpe: interrupted: nothing was learned yet, tok.json was not written\n"
+    assert result.stderr == "bpe: interrupted: nothing was learned yet; tok.json was not written\n"
     assert os.listdir() == ["book.txt"]
 
 
@@ -152,7 +152,7 @@ def test_an_interrupt_that_python_cannot_raise_comes_again(capsys):
             signal.raise_signal(signal.SIGINT)
 
     heard = []
-    with pytest.raises(KeyboardInterrupt), noting_interrupts(heard):  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), recording_interrupts(heard):  # noqa: PT012
         one = Stubborn()
         del one
         deadline = time.monotonic() + 60

@@ -56,8 +56,8 @@ def test_minus_is_standard_output(folder):
     assert written.stderr.startswith("standard output: 270 tokens")
     run(*train, "new.json")
     assert written.stdout_bytes == Path("new.json").read_bytes()
-    count = run("count", "book.txt", "-o", "-")
-    run("count", "book.txt", "-o", "new.counts")
+    count = run("count-words", "book.txt", "-o", "-")
+    run("count-words", "book.txt", "-o", "new.counts")
     assert count.stdout_bytes == Path("new.counts").read_bytes()
     assert count.stderr.startswith("standard output: ")
     parity = run("train-parity", "new.counts", "--ratio", "new=1", "--vocab-size", 270, "-o", "-", "--quiet")
@@ -77,8 +77,12 @@ def test_minus_is_standard_output(folder):
 def test_what_standard_output_does_not_take(folder):
     fails(run("encode", "tok.json", "book.txt", "-o", "-"), "bpe: -o -: files of ids cannot go to .*")
     fails(run("convert", "tok.json", "-", "--to", "gpt2"), "bpe: a folder cannot be written to .*: name it")
-    fails(run("convert", "tok.json", "-"), "bpe: -: the name does not tell the format.*: say which with --to")
-    fails(run("count", "book.txt", "-o", "-", "--json"), "bpe: -o - and --json both write to standard .*")
+    fails(
+        run("convert", "tok.json", "-"), "bpe: -: the name does not tell the format.*: choose one with --to"
+    )
+    fails(
+        run("count-words", "book.txt", "-o", "-", "--json"), "bpe: -o - and --json both write to standard .*"
+    )
 
 
 # ------------------------------------------------------------------------------ outputs that are read, too
@@ -91,8 +95,8 @@ def test_what_standard_output_does_not_take(folder):
         ("a.counts", "train a.counts=2 --vocab-size 270 -o"),
         ("a.counts", "train-parity b.counts a.counts --ratio a=1 --ratio b=1 --vocab-size 270 -o"),
         ("a.counts", "train-parity b.counts --dev b=a.counts --vocab-size 270 -o"),
-        ("book.txt", "count book.txt -o"),
-        ("a.counts", "count b.counts a.counts -o"),
+        ("book.txt", "count-words book.txt -o"),
+        ("a.counts", "count-words b.counts a.counts -o"),
         ("book.txt", "extend tok.json book.txt -n 1 -o"),
         ("tok.json", "extend tok.json book.txt -n 1 -o"),
         ("book.npy", "extend tok.json book.npy -n 1 -o new.json --map"),
@@ -125,14 +129,16 @@ def test_an_output_that_is_read(folder, read, command):
 
 def test_an_output_that_is_standard_input(folder):
     with open("book.txt", "rb") as book:
-        command = [sys.executable, "-m", "bpe.cli", "count", "-", "-o", "book.txt"]
+        command = [sys.executable, "-m", "bpe.cli", "count-words", "-", "-o", "book.txt"]
         environment = {**os.environ, "PYTHONPATH": str(Path(bpe.__file__).parent.parent)}
         result = subprocess.run(command, stdin=book, stderr=subprocess.PIPE, env=environment, check=False)
     assert result.returncode == 2
     assert result.stderr == b"bpe: book.txt is also an input (standard input): choose another output\n"
 
 
-@pytest.mark.parametrize("command", ["count book.txt -o", "encode tok.json book.txt -o", "convert tok.json"])
+@pytest.mark.parametrize(
+    "command", ["count-words book.txt -o", "encode tok.json book.txt -o", "convert tok.json"]
+)
 def test_a_link_that_leads_to_itself(folder, command):
     os.symlink("loop.bin", "loop.bin")
     problem = f"loop.bin: {os.strerror(errno.ELOOP)}"
@@ -157,7 +163,7 @@ def test_a_folder_of_a_disk_that_takes_no_files(folder, monkeypatch, problem):
         raise OSError(problem, os.strerror(problem))
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    fails(run("count", "book.txt", "-o", "c"), f"bpe: cannot write to /.*: {os.strerror(problem)}")
+    fails(run("count-words", "book.txt", "-o", "c"), f"bpe: cannot write to /.*: {os.strerror(problem)}")
 
 
 def test_a_disk_that_has_no_room_for_compiled_code(folder, monkeypatch):
@@ -248,7 +254,7 @@ def test_a_run_that_saved_nothing_starts_over(folder, monkeypatch):
         assert run(*encode, "--quiet").stderr == "bpe: interrupted\n"
     assert not list(Path().glob("ids.*"))
 
-    kill = "import os; from bpe.corpus import id_files; id_files._write = lambda *_: os._exit(9); "
+    kill = "import os; from bpe.id_files import encode; encode._write = lambda *_: os._exit(9); "
     killed = [sys.executable, "-c", f"{kill}from bpe.cli import main; main()", *encode]
     assert subprocess.run(killed, capture_output=True, check=False).returncode == 9
     left = ["ids.bin.part", "ids.offsets.npy.part", "ids.bin.state"]

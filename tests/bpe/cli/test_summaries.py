@@ -51,19 +51,21 @@ def test_the_last_line_of_train(folder):
     told = rf"; {len(counts)} distinct pieces, 1\.\d+ thousand in all, from 5 kB of text, \d+\.\d s"
     after = r"\. Next: bpe encode 'a b\.json' FILE -o ids\.npy\n"
     result = run("train", "book.txt", "--vocab-size", 300, "-o", "a b.json")
-    assert re.fullmatch(rf"a b\.json: 300 tokens, as asked for{told}{after}", result.stderr)
+    assert re.fullmatch(rf"a b\.json: 300 tokens, as requested{told}{after}", result.stderr)
     Path("short.txt").write_text("the sea the sea")
     result = run("train", "short.txt", "--vocab-size", 4000, "-o", "new.json")
-    assert re.search(r"^new\.json: 262 tokens, of 4000 asked for; 3 distinct", result.stderr, re.MULTILINE)
-    Path("sea.counts").write_bytes(run("count", "short.txt", "-o", "-").stdout_bytes)
+    assert re.search(r"^new\.json: 262 tokens, of 4000 requested; 3 distinct", result.stderr, re.MULTILINE)
+    Path("sea.counts").write_bytes(run("count-words", "short.txt", "-o", "-").stdout_bytes)
     result = run("train", "sea.counts=2", "--vocab-size", 258, "-o", "-")
-    assert "standard output: 258 tokens, as asked for; 3 distinct pieces, 4 in all" in result.stderr
+    assert "standard output: 258 tokens, as requested; 3 distinct pieces, 4 in all" in result.stderr
     assert "Next" not in result.stderr
 
 
 def test_summaries_as_json(folder):
     n_bytes = (folder / "book.txt").stat().st_size
-    summary = json_of("train", "book.txt", "--vocab-size", 300, "--special", "<|a|>", "-o", "./new.json")
+    summary = json_of(
+        "train", "book.txt", "--vocab-size", 300, "--special-token", "<|a|>", "-o", "./new.json"
+    )
     counts = bpe.WordCounts.from_corpus([Path("book.txt")])
     assert summary == {
         "output": "./new.json",
@@ -98,9 +100,9 @@ def test_the_size_of_text_not_of_files(folder):
     """A compressed file counts as what is in it."""
     gzip = pytest.importorskip("gzip")
     Path("sea.txt.gz").write_bytes(gzip.compress(b"the sea " * 10_000))
-    result = run("count", "sea.txt.gz", "-o", "c")
+    result = run("count-words", "sea.txt.gz", "-o", "c")
     assert "from 80 kB of text in" in result.stderr
-    summary = json_of("count", "sea.txt.gz", "-o", "c")
+    summary = json_of("count-words", "sea.txt.gz", "-o", "c")
     assert (summary["text_bytes"], summary["corpus_bytes"]) == (80_000, Path("sea.txt.gz").stat().st_size)
 
 
@@ -123,7 +125,7 @@ def test_lines_in_a_log(folder, monkeypatch):
     ):
         assert re.search(r"^\w+: [\d.]+ .*, 0 s$", run(*command, "--progress").stderr, re.MULTILINE)
         assert ", 0 s\n" not in run(*command).stderr
-    result = run("count", "book.txt", "-o", "c", "--quiet", "--progress")
+    result = run("count-words", "book.txt", "-o", "c", "--quiet", "--progress")
     assert result.stderr == "bpe: --quiet and --progress cannot be given together\n"
 
 

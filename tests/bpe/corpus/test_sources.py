@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import bpe
 from bpe.corpus import STDIN, Corpus
 from bpe.corpus.validity import clean_blocks, clean_document
-from bpe.splitting import boundaries as cutting
+from bpe.splitting import boundaries
 from bpe.splitting.special_search import SpecialSearch
 from bpe.support.text import as_bytes, as_text
 from tests.optional import optional
@@ -77,10 +77,10 @@ ODD = [r"[a-z]+(?=1)|\s", r"(?<=a)b|\w", r"(\w)\1|\w+"]  # the last two are deci
 def test_block_size_changes_nothing(name, tail_bytes, specials, text, size):
     pattern, data, search = bpe.Pattern.of(name), as_bytes(text), SpecialSearch(specials)
     together, held = [], b""
-    with mock.patch.object(cutting, "_TAIL_BYTES", tail_bytes):
+    with mock.patch.object(boundaries, "_LAST_BYTES", tail_bytes):
         for block in blocks_of(data, size):
             held += block
-            place, end = cutting.decided(held, pattern, search)
+            place, end = boundaries.decided(held, pattern, search)
             assert 0 <= place <= end <= len(held)
             known = pieces_of(as_text(held[:end]), pattern, specials)
             while place > 0:
@@ -310,10 +310,13 @@ def test_json_lines(tmp_path):
     ("line", "message"),
     [
         (b'{"text": "cut o', "not JSON, damaged or cut off: Unterminated string"),
-        (b"[1]", "list where an object with the field 'text' should be"),
-        (b'"text"', "str where an object"),
-        (b'{"a": 1, "b": 2}', r"no field 'text'; there are: 'a', 'b'\. Choose with field=\.\.\. \(--field\)"),
-        (b"{}", "there are: none"),
+        (b"[1]", "list instead of an object with the field 'text'"),
+        (b'"text"', "str instead of an object"),
+        (
+            b'{"a": 1, "b": 2}',
+            r"no field 'text'; the fields are: 'a', 'b'\. Choose one with field=\.\.\. \(--field\)",
+        ),
+        (b"{}", "the fields are: none"),
         (b'{"text": 3}', "the field 'text' is int, not text"),
         (b"[" * 100_000, "not JSON"),
         (b'{"n": ' + b"9" * 5000 + b"}", "not JSON|no field"),
@@ -346,7 +349,9 @@ def test_parquet(tmp_path, kind):
         column = column.dictionary_encode()
     parquet.write_table(pyarrow.table({"n": range(500), "body": column}), path, row_group_size=130)
     assert read(path, field="body") == [text.encode() for text in texts if text is not None]
-    with pytest.raises(ValueError, match=r"x\.parquet: there is no field 'text'; there are: 'n', 'body'"):
+    with pytest.raises(
+        ValueError, match=r"x\.parquet: there is no field 'text'; the fields are: 'n', 'body'"
+    ):
         read(path)
     with pytest.raises(ValueError, match=r"x\.parquet: the column 'n' is int64, not text"):
         read(path, field="n")
@@ -364,7 +369,7 @@ def test_extras(tmp_path, monkeypatch, module):
     path.write_bytes(file_of(path.name, ["one"]))
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(
-        ImportError, match=rf"needs the package {module}: pip install 'bpe-structures\[\w+\]'"
+        ImportError, match=rf"requires the package {module}: pip install 'bpe-structures\[\w+\]'"
     ):
         read(path)
 
@@ -478,7 +483,7 @@ def test_invalid_documents(document):
     if is_valid:
         assert clean_document(document, "strict", "it") == kept
     else:
-        with pytest.raises(ValueError, match=r"it: (not UTF-8 at byte|holds a lone surrogate)"):
+        with pytest.raises(ValueError, match=r"it: (not UTF-8 at byte|has a lone surrogate)"):
             clean_document(document, "strict", "it")
 
 

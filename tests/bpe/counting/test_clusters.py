@@ -192,7 +192,15 @@ def test_workers_that_die_again_and_again(folder, monkeypatch):
 
 def test_command_line(client, folder, tmp_path_factory):
     output = tmp_path_factory.mktemp("counts") / "words.counts"
-    arguments = ["count", str(folder), "--scheduler", client.scheduler.address, "-o", str(output), "--quiet"]
+    arguments = [
+        "count-words",
+        str(folder),
+        "--scheduler",
+        client.scheduler.address,
+        "-o",
+        str(output),
+        "--quiet",
+    ]
     result = CliRunner().invoke(cli.main, arguments)
     assert (result.exit_code, result.output) == (0, "")
     assert WordCounts.load(output) == WordCounts.from_corpus(folder)

@@ -39,7 +39,7 @@ def test_merges_are_those_of_the_weighed_counts(one, other, weights, ties, min_c
     assert [(*merge[:3], merge.count * 4 // UNIT) for merge in trainer.merges] == [(*m,) for m in expected]
     backwards = bpe.train(dict(reversed(sources.items())), 10_000, **options)
     assert backwards == trainer.tokenizer()
-    resumed = bpe.Trainer.resume(trainer.tokenizer().truncated(256), sources, **options)
+    resumed = bpe.Trainer.resume(trainer.tokenizer().with_vocab_size(256), sources, **options)
     resumed.run(10_000)
     assert resumed.merges == trainer.merges
 
@@ -68,7 +68,7 @@ def test_counts_that_leave_int64_are_refused():
     assert weigh({"x": large}, {"x": 1})[0]["ab"] == (2**43 - 1) * UNIT
     with pytest.raises(OverflowError, match=r"a count of source 'x' times 1.5 passes 2\*\*63 - 1"):
         bpe.train({"x": large}, 300, weights={"x": 1.5})
-    with pytest.raises(OverflowError, match="a weighed count passes"):
+    with pytest.raises(OverflowError, match="a weighted count passes"):
         bpe.train({"x": large, "y": large}, 300, weights={"x": 1, "y": 1})
 
 
@@ -94,7 +94,7 @@ def test_temperatures():
             BOTH,
             {"en": 1, "de": 1, "fr": 1},
             ValueError,
-            "weight for 'fr', which is no source: they are .*'en', 'de'",
+            "weight for 'fr', which is not a source; the sources are .*'en', 'de'",
         ),
         (BOTH, {"en": 1, "de": -0.5}, ValueError, "the weight of 'de' must be a finite number from 0 to"),
         (BOTH, {"en": 1, "de": math.nan}, ValueError, "the weight of 'de' must be a finite number"),
@@ -159,9 +159,9 @@ def test_the_command(folder):
     [
         (["en.counts=1", "de.counts"], "only 1 of 2 files have a weight: write FILE=WEIGHT for all"),
         (["en.counts=1", "--temperature", "2"], "give weights, as for en.counts, or --temperature, not both"),
-        (["en.counts=1", "en.counts=2"], "en.counts=2: en.counts has a weight already"),
+        (["en.counts=1", "en.counts=2"], "en.counts=2: en.counts already has a weight"),
         (
-            ["en.counts=1", "--special", "<|x|>"],
+            ["en.counts=1", "--special-token", "<|x|>"],
             "files of counts already have a pattern and special tokens",
         ),
         (["en.counts=-1"], "the weight of 'en.counts' must be a finite number"),

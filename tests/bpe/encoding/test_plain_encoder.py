@@ -16,7 +16,7 @@ import bpe
 from bpe.encoding import plain_encoder
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.plain_encoder import LONGEST_PIECE, LONGEST_TEXT, MOST_WORK, PlainEncoder
-from bpe.formats.ranks import taking_whole, vocabulary_of_ranks
+from bpe.formats.ranks import vocabulary_of_ranks, with_atomic_ids
 from bpe.splitting import pattern as plain_splitting
 from bpe.splitting.pattern import Pattern, plain_splitter
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -99,7 +99,7 @@ def vocabulary_of(ranks):
 def test_tokens_taken_whole(data, is_ranked):
     plain_encoder._done = 0
     tokens = [*(bytes([value]) for value in range(256)), b"st", b"abc", b" abc"]
-    vocabulary = Vocabulary(tokens, [(ord("s"), ord("t"))], {}).replace(whole_ids=[257, 258])
+    vocabulary = Vocabulary(tokens, [(ord("s"), ord("t"))], {}).replace(atomic_ids=[257, 258])
     compiled = Encoder(vocabulary, Pattern.of("gpt2"))
     plain = PlainEncoder.of(vocabulary, Pattern.of("gpt2"), lambda: compiled)
     row = b" abc".join(data)
@@ -112,12 +112,12 @@ def test_tokens_that_no_merge_reaches(parts):
     """They are found at the first use, by compiled code: not for the first texts."""
     plain_encoder._done = 0
     tokens = [*(bytes([value]) for value in range(256)), b"st", b" abc", b" xyz"]
-    words = taking_whole(Vocabulary(tokens, [(ord("s"), ord("t"))], {}))
+    words = with_atomic_ids(Vocabulary(tokens, [(ord("s"), ord("t"))], {}))
     plain = PlainEncoder.of(words, Pattern.of("gpt2"), lambda: None)
     found = [plain.encode(part) for part in (b"".join(parts), *parts)]
-    assert "whole_ids" not in vars(words)
+    assert "atomic_ids" not in vars(words)
     compiled = Encoder(words, Pattern.of("gpt2"))
-    assert words.whole_ids == (257, 258)
+    assert words.atomic_ids == (257, 258)
     assert found == [compiled.encode(part) for part in (b"".join(parts), *parts)]
 
 
@@ -256,7 +256,7 @@ def rank_file(tokenizer, tmp_path):
 def test_nothing_is_compiled_for_a_short_text(rank_file, tokenizer, name):
     pattern = ', pattern="gpt2", special_tokens={}' if name == "ranks.tiktoken" else ""
     code = (
-        f"import bpe, sys; tok = bpe.Tokenizer.open('{name}'{pattern})\n"
+        f"import bpe, sys; tok = bpe.Tokenizer.load('{name}'{pattern})\n"
         "ids = tok.encode('The sea was calm.'); batch = tok.encode_batch(['one', 'two'])\n"
         "assert tok.decode(ids) == 'The sea was calm.' and tok.count('one') == len(batch[0])\n"
         "print(ids, batch, 'numba' in sys.modules)"
@@ -271,7 +271,7 @@ def test_nothing_is_compiled_for_a_short_text(rank_file, tokenizer, name):
 # ----------------------------------------------------------------------------- merges that are not found yet
 def test_merges_are_found_when_asked_for(rank_file, tokenizer):
     path = rank_file / "ranks.tiktoken"
-    opened = bpe.Tokenizer.open(path, pattern="gpt2", special_tokens={})
+    opened = bpe.Tokenizer.load(path, pattern="gpt2", special_tokens={})
     words = opened.engine.vocabulary
     assert opened.vocab_size == tokenizer.vocab_size - 1
     assert opened.token_bytes(300) == tokenizer.token_bytes(300)
@@ -279,18 +279,18 @@ def test_merges_are_found_when_asked_for(rank_file, tokenizer):
     assert "pairs" not in vars(words)
     assert opened.merges == tokenizer.merges
     assert "pairs" in vars(words)
-    assert opened == bpe.Tokenizer.open(path, pattern="gpt2", special_tokens={})
+    assert opened == bpe.Tokenizer.load(path, pattern="gpt2", special_tokens={})
     assert opened.with_special_tokens(["<|end|>"]) == tokenizer
     assert opened.vocab == {number: token for number, token in tokenizer.vocab.items() if number < 556}
-    fresh = bpe.Tokenizer.open(path, pattern="gpt2", special_tokens={})
+    fresh = bpe.Tokenizer.load(path, pattern="gpt2", special_tokens={})
     copies = fresh.with_special_tokens(["<|end|>"]), fresh.with_allowed_special("all")
     assert [each.merges for each in copies] == [tokenizer.merges] * 2
-    assert hash(opened) == hash(bpe.Tokenizer.open(path, pattern="gpt2", special_tokens={}))
+    assert hash(opened) == hash(bpe.Tokenizer.load(path, pattern="gpt2", special_tokens={}))
 
 
 def test_threads_that_ask_for_merges(rank_file, tokenizer):
     for _ in range(10):
-        words = bpe.Tokenizer.open(
+        words = bpe.Tokenizer.load(
             rank_file / "ranks.tiktoken", pattern="gpt2", special_tokens={}
         ).engine.vocabulary
 

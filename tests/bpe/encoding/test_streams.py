@@ -165,7 +165,7 @@ def test_a_growing_piece_by_any_merges(chance, text):
     known += [token for token in [*tokens, *sorted(whole)] if len(token) > 1]
     known = [*dict.fromkeys(known)]
     words = Vocabulary(known, pairs, {})
-    words = words.replace(whole_ids=[words.id_of[token] for token in whole])
+    words = words.replace(atomic_ids=[words.id_of[token] for token in whole])
     with short_pieces_are_long():
         check_growing(Tokenizer._of(words, bpe.Pattern.of("none")), text, chance)
 

@@ -469,14 +469,14 @@ def test_whole_tokens():
     tok = Tokenizer._of(
         tiktoken.parse(rank_file([*BYTES, b"ab", b"abcd", long])), bpe.Pattern.of("whitespace")
     )
-    assert tok.engine.vocabulary.whole_ids == (257, 258)
+    assert tok.engine.vocabulary.atomic_ids == (257, 258)
     text = f"abcd abcd {long.decode()}"
     assert tok.encode("abcd") == [257]
     assert tok.encode(text) == [257, 32, 256, 99, 100, 32, *long]
     assert tok.encode(long.decode()) == [258]
     assert tok.encode_with_dropout("abcd", 1, seed=1) == [*b"abcd"]
     assert {len(tok.encode_with_dropout("abcd", 0.5, seed=seed)) for seed in range(30)} == {1, 3, 4}
-    assert tok.truncated(tok.vocab_size) == tok
+    assert tok.with_vocab_size(tok.vocab_size) == tok
     assert tok.encode_with_offsets("abcd")[0] == [257]
     with pytest.raises(ValueError, match=r"id 257, b'abcd', is taken whole.*training"):
         bpe.Trainer.resume(tok, bpe.WordCounts({"a": 1}, pattern="whitespace"))
@@ -485,13 +485,13 @@ def test_whole_tokens():
             write(tok.engine.vocabulary, tok.pattern, "nowhere", format)
     with pytest.raises(ValueError, match="merges alone, and id 257, b'abcd', is taken whole"):
         write(tok.engine.vocabulary, bpe.Pattern.of("gpt2"), "nowhere", "gpt2")
-    some = Tokenizer._of(tok.engine.vocabulary.replace(whole_ids=[257]), tok.pattern)
+    some = Tokenizer._of(tok.engine.vocabulary.replace(atomic_ids=[257]), tok.pattern)
     assert some != tok
     assert some.encode(long.decode()) == [*long]
     with pytest.raises(ValueError, match=r"takes whole either all .* or none: .* not id 258"):
         some.to_huggingface()
     with pytest.raises(ValueError, match="id 300 is that of no token"):
-        tok.engine.vocabulary.replace(whole_ids=[300])
+        tok.engine.vocabulary.replace(atomic_ids=[300])
 
 
 def test_pieces_that_are_looked_up_first():
@@ -512,8 +512,8 @@ def test_pieces_that_are_looked_up_first():
             document["model"]["ignore_merges"] = ignore_merges
             other = tokenizers.Tokenizer.from_str(json.dumps(document))
             tok = Tokenizer._of(*huggingface.parse(json.dumps(document).encode()))
-            n_whole += len(tok.engine.vocabulary.whole_ids)
-            assert ignore_merges or not tok.engine.vocabulary.whole_ids
+            n_whole += len(tok.engine.vocabulary.atomic_ids)
+            assert ignore_merges or not tok.engine.vocabulary.atomic_ids
             texts = [token.decode() for token in tokens[256:]]
             texts += ["".join(chance.choice(list("aabbcc "), 12)) for _ in range(20)]
             agree(tok, lambda text, other=other: other.encode(text).ids, texts)

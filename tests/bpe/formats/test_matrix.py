@@ -60,7 +60,7 @@ def made(tokens=(), merges=(), pattern="gpt2", specials=None, ids=None):
 
 def whole(*ids):
     tok = made([b" abc", b"bc abc"], pattern="gpt2")
-    return Tokenizer._of(tok.engine.vocabulary.replace(whole_ids=ids), tok.pattern)
+    return Tokenizer._of(tok.engine.vocabulary.replace(atomic_ids=ids), tok.pattern)
 
 
 NO_NAME = {

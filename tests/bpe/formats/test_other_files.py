@@ -82,10 +82,10 @@ def test_tekken(ranks, book, tmp_path):
 def test_tekken_names_its_special_tokens(ranks, tmp_path):
     names = [{"rank": 1, "token_str": "<b>", "is_control": True}, {"rank": 0, "token_str": "<a>"}]
     path = written(tekken_of(ranks, 4, special_tokens=names, image={"size": 3}), tmp_path / "t.json")
-    tok = Tokenizer.open(path)
+    tok = Tokenizer.load(path)
     assert tok.special_tokens == {"<a>": 0, "<b>": 1, "<SPECIAL_2>": 2, "<SPECIAL_3>": 3}
     assert Tokenizer.from_tekken(path) == tok
-    none = Tokenizer.open(written(tekken_of(ranks, 0), tmp_path / "none.json"))
+    none = Tokenizer.load(written(tekken_of(ranks, 0), tmp_path / "none.json"))
     assert none.special_tokens == {}
     assert none.encode("the") == [i - 4 for i in tok.encode("the")]
 
@@ -97,7 +97,7 @@ def test_tekken_to_other_files(ranks, tmp_path):
     other = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for text in TEXTS:
         ids = tok.encode(text, allowed_special="all")
-        assert Tokenizer.open(tmp_path / "t.json").encode(text, allowed_special="all") == ids
+        assert Tokenizer.load(tmp_path / "t.json").encode(text, allowed_special="all") == ids
         assert other.encode(text, add_special_tokens=False).ids == ids
 
 
@@ -175,7 +175,7 @@ def test_gpt2_under_any_names(tmp_path, book):
     with pytest.raises(
         ValueError, match=r"en-vocab\.txt: .*GPT-2's vocab\.json: .*from_gpt2\(vocab, merges\)"
     ):
-        Tokenizer.open(tmp_path / "en-vocab.txt")
+        Tokenizer.load(tmp_path / "en-vocab.txt")
 
 
 # --------------------------------------------------------------------------------------- what a path leads to
@@ -199,31 +199,31 @@ def saved(tok, folder):
     return paths | {"gpt2": folder / "gpt2"}
 
 
-def test_open_every_format(small, tmp_path):
+def test_load_every_format(small, tmp_path):
     paths = saved(small, tmp_path)
     for format, path in paths.items():
         given = {"pattern": "gpt2", "special_tokens": small.special_tokens} if format == "tiktoken" else {}
-        tok = Tokenizer.open(path, **given)
+        tok = Tokenizer.load(path, **given)
         assert recognition.find(path).format == format
         if format != "minbpe":
             assert tok == small
         if format != "tiktoken":
             with pytest.raises(ValueError, match=f"the format {format} brings its own pattern"):
-                Tokenizer.open(path, pattern="gpt2")
-    assert Tokenizer.open(paths["gpt2"] / "vocab.json") == small
+                Tokenizer.load(path, pattern="gpt2")
+    assert Tokenizer.load(paths["gpt2"] / "vocab.json") == small
     with pytest.raises(ValueError, match="tiktoken: a rank file has no split pattern: say which"):
-        Tokenizer.open(paths["tiktoken"])
+        Tokenizer.load(paths["tiktoken"])
     with pytest.raises(TypeError):
-        Tokenizer.open(paths["tiktoken"], pattern="gpt2", special_tokens=["<|end|>"])
+        Tokenizer.load(paths["tiktoken"], pattern="gpt2", special_tokens=["<|end|>"])
 
 
 def test_rank_files_under_another_name(small, tmp_path):
     """The tokenizer.model of some models is a rank file."""
     small.save_tiktoken(tmp_path / "tokenizer.model")
-    tok = Tokenizer.open(tmp_path, pattern="gpt2", special_tokens={"<|end|>": 399})
+    tok = Tokenizer.load(tmp_path, pattern="gpt2", special_tokens={"<|end|>": 399})
     assert tok == small
     with pytest.raises(ValueError, match=r"tokenizer\.model: a rank file has no split pattern"):
-        Tokenizer.open(tmp_path)
+        Tokenizer.load(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -250,51 +250,51 @@ def test_rank_files_under_another_name(small, tmp_path):
 def test_unknown_files(content, message, tmp_path):
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(ValueError, match=rf"file: .*({message})"):
-        Tokenizer.open(tmp_path / "file")
+        Tokenizer.load(tmp_path / "file")
 
 
 def test_folders(small, tmp_path):
     with pytest.raises(
         ValueError, match=r"without a tokenizer\. Looked for: tokenizer\.json, tekken\.json, tok"
     ):
-        Tokenizer.open(tmp_path)
+        Tokenizer.load(tmp_path)
     small.save_gpt2(tmp_path)
-    assert Tokenizer.open(tmp_path) == small
+    assert Tokenizer.load(tmp_path) == small
     (tmp_path / "tokenizer.model").write_bytes(b"minbpe v1\n\n0\n104 105\n")
     with pytest.raises(ValueError, match=r"a folder with tokenizer\.model and vocab\.json: name the one"):
-        Tokenizer.open(tmp_path)
+        Tokenizer.load(tmp_path)
     (tmp_path / "vocab.json").unlink()
-    assert Tokenizer.open(tmp_path).merges == [(104, 105)]
+    assert Tokenizer.load(tmp_path).merges == [(104, 105)]
     small.save_huggingface(tmp_path / "tokenizer.json")
-    assert Tokenizer.open(tmp_path) == small
+    assert Tokenizer.load(tmp_path) == small
     (tmp_path / "tokenizer.json").write_text('{"model": 3}')
     with pytest.raises(ValueError, match=r'tokenizer\.json: "model" is no object'):
-        Tokenizer.open(tmp_path)
+        Tokenizer.load(tmp_path)
     with pytest.raises(FileNotFoundError):
-        Tokenizer.open(tmp_path / "missing")
+        Tokenizer.load(tmp_path / "missing")
 
 
 def test_compiled_only(tmp_path):
     pattern = "(?>ab|a)c|."
     tok = bpe.Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern=pattern)
     tok.save(tmp_path / "t.json")
-    assert Tokenizer.open(tmp_path / "t.json") == tok
+    assert Tokenizer.load(tmp_path / "t.json") == tok
     with pytest.raises(ValueError, match="compiled"):
-        Tokenizer.open(tmp_path / "t.json", compiled_only=True)
+        Tokenizer.load(tmp_path / "t.json", compiled_only=True)
 
 
 def test_commands(small, ranks, tmp_path, monkeypatch):
-    """They take what open takes."""
+    """They take what load takes."""
     monkeypatch.chdir(tmp_path)
     small.save_huggingface("model")
     written(tekken_of(ranks), tmp_path / "tekken.json")
     (tmp_path / "t.txt").write_text("the cat")
-    for name, tok in (("model", small), ("tekken.json", Tokenizer.open("tekken.json"))):
+    for name, tok in (("model", small), ("tekken.json", Tokenizer.load("tekken.json"))):
         result = CliRunner().invoke(main, ["encode", name, "t.txt"])
         assert result.stdout.split() == list(map(str, tok.encode("the cat"))), result.output
         result = CliRunner().invoke(main, ["convert", name, "out", "--to", "huggingface"])
         assert result.exit_code == 0, result.output
-        assert Tokenizer.open("out").encode("the cat") == tok.encode("the cat")
+        assert Tokenizer.load("out").encode("the cat") == tok.encode("the cat")
     result = CliRunner().invoke(main, ["convert", "tekken.json", "o.json", "--from", "tekken"])
     assert result.exit_code == 0, result.output
     result = CliRunner().invoke(main, ["inspect", "nothing"])
@@ -348,7 +348,7 @@ def test_a_new_folder(small, tmp_path):
         small.save_huggingface(tmp_path / "missing" / "new")
 
 
-@pytest.mark.parametrize("read", [Tokenizer.open, Tokenizer.from_huggingface])
+@pytest.mark.parametrize("read", [Tokenizer.load, Tokenizer.from_huggingface])
 def test_folders_are_written_back(folder, read, tmp_path):
     (folder / "chat_template.jinja").write_bytes("{{ 'é' }}\r\n".encode())
     (folder / "other.json").write_text("not of a tokenizer")
@@ -370,13 +370,13 @@ def parts(tok):
 def test_a_folder_of_gpt2(small, tmp_path):
     small.save_gpt2(tmp_path)
     written(CONFIG, tmp_path / "tokenizer_config.json")
-    tok = Tokenizer.open(tmp_path)
+    tok = Tokenizer.load(tmp_path)
     tok.save_huggingface(tmp_path / "new")
     assert contents(tmp_path / "new")["tokenizer_config.json"] == CONFIG
 
 
 def test_other_formats_have_no_place(folder, tmp_path):
-    tok = Tokenizer.open(folder)
+    tok = Tokenizer.load(folder)
     with pytest.warns(UserWarning, match=r"alone does not hold special_tokens_map\.json, tokenizer_config"):
         tok.save_huggingface(tmp_path / "t.json")
     with pytest.warns(UserWarning, match=r"left out: special_tokens_map\.json, tokenizer_config"):
@@ -388,9 +388,9 @@ def test_other_formats_have_no_place(folder, tmp_path):
 
 def test_ids_that_change(folder, tmp_path):
     """The table of ids in tokenizer_config.json is left out, as a post-processor is."""
-    tok = Tokenizer.open(folder)
+    tok = Tokenizer.load(folder)
     with pytest.warns(UserWarning, match="added_tokens_decoder of the tokenizer"):
-        fewer = tok.truncated(390)
+        fewer = tok.with_vocab_size(390)
     fewer.save_huggingface(tmp_path / "fewer")
     config = contents(tmp_path / "fewer")["tokenizer_config.json"]
     assert config == {key: value for key, value in CONFIG.items() if key != "added_tokens_decoder"}
@@ -400,7 +400,7 @@ def test_transformers(folder, tmp_path, monkeypatch):
     """They read the folder, with the same ids and chats."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     transformers = required("transformers")
-    tok = Tokenizer.open(folder)
+    tok = Tokenizer.load(folder)
     tok.save_huggingface(tmp_path / "again")
     messages = [{"role": "user", "content": "the cat"}]
     for cls in (transformers.AutoTokenizer, transformers.PreTrainedTokenizerFast):
@@ -414,7 +414,7 @@ def test_transformers(folder, tmp_path, monkeypatch):
         assert after.eos_token == "<|end|>"
     (folder / "tokenizer_config.json").write_text("{}")
     (folder / "chat_template.jinja").write_text("jinja", encoding="utf-8")
-    Tokenizer.open(folder).save_huggingface(tmp_path / "jinja")
+    Tokenizer.load(folder).save_huggingface(tmp_path / "jinja")
     other = transformers.PreTrainedTokenizerFast.from_pretrained(tmp_path / "jinja")
     assert other.apply_chat_template(messages, tokenize=False) == "jinja"
 
@@ -425,7 +425,7 @@ def test_transformers(folder, tmp_path, monkeypatch):
         lambda tok: tok.with_special_tokens(["<|new|>", "<|end|>"]),
         lambda tok: tok.with_special_tokens(["<|new|>"]).prune(TEXTS, vocab_size=300)[0],
         lambda tok: tok.extend([TEXTS[1] * 9], 2)[0].with_special_tokens({"<|new|>": 500}),
-        lambda tok: tok.truncated(390).with_special_tokens(["<|new|>"]),
+        lambda tok: tok.with_vocab_size(390).with_special_tokens(["<|new|>"]),
     ],
     ids=["special tokens", "pruned", "extended", "truncated"],
 )
@@ -439,7 +439,7 @@ def test_special_tokens_of_classes(small, change, tmp_path, monkeypatch):
     config = {"added_tokens_decoder": {"399": entry}, "eos_token": "<|end|>"}
     for cls in ("Qwen2Tokenizer", "GPT2Tokenizer", "PreTrainedTokenizerFast"):
         written(config | {"tokenizer_class": cls}, tmp_path / "old" / "tokenizer_config.json")
-        tok = change(Tokenizer.open(tmp_path / "old"))
+        tok = change(Tokenizer.load(tmp_path / "old"))
         tok.save_huggingface(tmp_path / "new")
         other = transformers.AutoTokenizer.from_pretrained(tmp_path / "new")
         text = "the cat<|new|> and<|end|> the hat"
@@ -460,7 +460,7 @@ def test_code_is_left_out(folder, cls, named, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     transformers = pytest.importorskip("transformers")
     written(CONFIG | {"auto_map": named, "tokenizer_class": cls}, folder / "tokenizer_config.json")
-    tok = Tokenizer.open(folder)
+    tok = Tokenizer.load(folder)
     with pytest.warns(UserWarning, match=r"auto_map of tokenizer_config\.json left out"):
         tok.save_huggingface(tmp_path / "new")
     assert contents(tmp_path / "new")["tokenizer_config.json"] == CONFIG
@@ -497,7 +497,7 @@ def test_transformers_read_a_new_folder(small, tmp_path, monkeypatch):
 def test_hostile_folders(folder, name, content, message, tmp_path):
     (folder / name).write_bytes(content)
     with pytest.raises(ValueError, match=rf"model-1\.5: {name.replace('.', '[.]')}: .*{message}"):
-        Tokenizer.open(folder)
+        Tokenizer.load(folder)
 
 
 @pytest.mark.parametrize(

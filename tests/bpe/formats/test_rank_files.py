@@ -12,7 +12,7 @@ from bpe.formats import tiktoken
 from bpe.formats.conversion import PROBE
 from bpe.formats.tiktoken import PUBLISHED, Published
 
-OPENERS = {"open": bpe.Tokenizer.open, "from_tiktoken": bpe.Tokenizer.from_tiktoken}
+OPENERS = {"load": bpe.Tokenizer.load, "from_tiktoken": bpe.Tokenizer.from_tiktoken}
 SPECIALS = {"<|endoftext|>": 280, "<|fim|>": 290}
 
 
@@ -48,7 +48,7 @@ def test_a_published_file(published, opened):
 
 def test_a_published_file_under_another_name(published):
     published.rename(published.with_name("tokenizer.model"))
-    assert bpe.Tokenizer.open(published.parent).special_tokens == SPECIALS
+    assert bpe.Tokenizer.load(published.parent).special_tokens == SPECIALS
 
 
 def test_commands(published, monkeypatch):
@@ -59,8 +59,8 @@ def test_commands(published, monkeypatch):
         assert result.exit_code == 0, result.output
         return bpe.Tokenizer.load("tok.json")
 
-    assert convert() == convert("--from", "tiktoken") == bpe.Tokenizer.open(published)
-    assert convert("--special", "<a>=300").special_tokens == {"<a>": 300}
+    assert convert() == convert("--from", "tiktoken") == bpe.Tokenizer.load(published)
+    assert convert("--special-token", "<a>=300").special_tokens == {"<a>": 300}
     shown = CliRunner().invoke(main, ["inspect", "a.tiktoken"])
     assert "special token 290: '<|fim|>'" in shown.output
 
@@ -83,7 +83,7 @@ def test_one_warning_without_special_tokens(path, opened, fresh):
     assert len(given) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert bpe.Tokenizer.open(path, pattern="cl100k") == tok
+        assert bpe.Tokenizer.load(path, pattern="cl100k") == tok
     with pytest.raises(ValueError, match="a rank file has no split pattern"):
         opened(path)
 

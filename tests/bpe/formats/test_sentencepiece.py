@@ -332,7 +332,7 @@ def test_bytes_before_an_incomplete_character(pairs, tmp_path):
     tok.save_huggingface(tmp_path / "tokenizer.json")
     other = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     assert other.decode(ids) == "Hi\ufffd\ufffd"
-    assert bpe.Tokenizer.open(tmp_path / "tokenizer.json").decode(ids) == "Hi\ufffd\ufffd"
+    assert bpe.Tokenizer.load(tmp_path / "tokenizer.json").decode(ids) == "Hi\ufffd\ufffd"
 
 
 def test_names_of_bytes_without_bytes(tmp_path):

@@ -37,7 +37,7 @@ def written(content, path):
 
 
 def test_as_tiktoken_does(tmp_path):
-    tok = Tokenizer.open(written(document(), tmp_path / "claude.json"))
+    tok = Tokenizer.load(written(document(), tmp_path / "claude.json"))
     ranks = {token: 1 + i + 10 * (i >= 250) for i, token in enumerate(TOKENS)}
     peer = tiktoken.Encoding("claude", pat_str=GPT2, mergeable_ranks=ranks, special_tokens={"<a>": 0})
     for text in ("", "the thezq zq theses", "it's 12, \n\n é日😀", "<a>the<a>"):
@@ -51,18 +51,18 @@ def test_the_normalizer_of_claude(tmp_path):
     """The package @anthropic-ai/tokenizer applies NFKC to a text, which its file does not say."""
     special_tokens = {"<EOT>": 0, "<META>": 1, "<META_START>": 2, "<META_END>": 3, "<SOS>": 4}
     given = document(5, special_tokens=special_tokens)
-    tok = Tokenizer.open(written(given, tmp_path / "claude.json"))
+    tok = Tokenizer.load(written(given, tmp_path / "claude.json"))
     ranks = {token: 5 + i + 10 * (i >= 250) for i, token in enumerate(TOKENS)}
     peer = tiktoken.Encoding("c", pat_str=GPT2, mergeable_ranks=ranks, special_tokens=special_tokens)
     tok.save(tmp_path / "tok.json")
     tok.save_huggingface(tmp_path / "tokenizer.json")
-    found = [tok, Tokenizer.load(tmp_path / "tok.json"), Tokenizer.open(tmp_path / "tokenizer.json")]
+    found = [tok, Tokenizer.load(tmp_path / "tok.json"), Tokenizer.load(tmp_path / "tokenizer.json")]
     for text in ("\u2122", "\uff54he \ufb01 e\u0301\u00bd", "the<EOT>\uff1cMETA_END\uff1e<SOS", ""):
         ids = peer.encode(unicodedata.normalize("NFKC", text), allowed_special="all")
         assert [each.encode(text, allowed_special="all") for each in found] == [ids] * 3
     with pytest.raises(ValueError, match="the format tiktoken has no place for"):
         tok.save_tiktoken(tmp_path / "r.tiktoken")
-    other = Tokenizer.open(written(document(5, special_tokens={"<EOT>": 0}), tmp_path / "other.json"))
+    other = Tokenizer.load(written(document(5, special_tokens={"<EOT>": 0}), tmp_path / "other.json"))
     assert other.count("\u2122") == 3
 
 
@@ -86,7 +86,7 @@ def test_the_normalizer_of_claude(tmp_path):
 def test_refused(changes, message, tmp_path):
     path = written(document(**changes), tmp_path / "o200k_base.json")
     with pytest.raises(ValueError, match=rf"o200k_base\.json: .*{message}"):
-        Tokenizer.open(path)
+        Tokenizer.load(path)
 
 
 def test_damaged(tmp_path):
@@ -94,7 +94,7 @@ def test_damaged(tmp_path):
     for _ in range(40):
         (tmp_path / "e.json").write_bytes(damaged(whole, chance))
         try:
-            tok = Tokenizer.open(tmp_path / "e.json")
+            tok = Tokenizer.load(tmp_path / "e.json")
         except ValueError:
             continue
         assert tok.encode("the") == tok.encode("the")
@@ -105,7 +105,7 @@ def test_a_token_without_bytes(tmp_path):
     lines = [base64.b64encode(token).decode() + f" {i}" for i, token in enumerate(TOKENS)]
     path = tmp_path / "multilingual.tiktoken"
     path.write_text("\n".join([*lines, "= 260"]) + "\n")
-    tok = Tokenizer.open(path, pattern="gpt2", special_tokens={"<a>": 261})
+    tok = Tokenizer.load(path, pattern="gpt2", special_tokens={"<a>": 261})
     ranks = {**{token: i for i, token in enumerate(TOKENS)}, b"": 260}
     peer = tiktoken.Encoding("multilingual", pat_str=GPT2, mergeable_ranks=ranks, special_tokens={"<a>": 261})
     ids = peer.encode("the zq<a>", allowed_special="all")
@@ -117,11 +117,11 @@ def test_a_token_without_bytes(tmp_path):
     tok.save(tmp_path / "tok.json")
     tok.save_huggingface(tmp_path / "tokenizer.json")
     for name in ("tok.json", "tokenizer.json"):
-        assert Tokenizer.open(tmp_path / name) == tok
+        assert Tokenizer.load(tmp_path / name) == tok
     for refused in ("== 260", "= 5"):
         path.write_text("\n".join([*lines, refused]) + "\n")
         with pytest.raises(ValueError, match="line 261"):
-            Tokenizer.open(path, pattern="gpt2")
+            Tokenizer.load(path, pattern="gpt2")
 
 
 def test_the_files_of_openai(tmp_path):
@@ -132,8 +132,8 @@ def test_the_files_of_openai(tmp_path):
     (tmp_path / "vocab.json").rename(tmp_path / "encoder.json")
     (tmp_path / "merges.txt").rename(tmp_path / "vocab.bpe")
     for found in (
-        Tokenizer.open(tmp_path),
-        Tokenizer.open(tmp_path / "encoder.json"),
+        Tokenizer.load(tmp_path),
+        Tokenizer.load(tmp_path / "encoder.json"),
         Tokenizer.from_gpt2(tmp_path),
     ):
         assert found == tok
@@ -146,4 +146,4 @@ def test_ends_of_words_are_refused(tmp_path):
     written({token: number for number, token in enumerate(tokens)}, tmp_path / "vocab.json")
     (tmp_path / "merges.txt").write_text("#version: 0.2\ni n</w>\n")
     with pytest.raises(ValueError, match=r"vocab\.json: tokens such as 'n</w>' end a word"):
-        Tokenizer.open(tmp_path)
+        Tokenizer.load(tmp_path)

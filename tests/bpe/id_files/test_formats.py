@@ -239,8 +239,8 @@ def test_commands(folder, ids):
 
 def test_wrong_commands(folder):
     for given, problem in (
-        (["--to", "arrow"], "--to needs -o"),
-        (["--end-token", END], "--end-token needs -o"),
+        (["--to", "arrow"], "--to requires -o"),
+        (["--end-token", END], "--end-token requires -o"),
         (["-o", "ids.txt"], r"-o ids.txt: the name must end in .bin (ids and nothing else), .npy, .idx, "),
         (["-o", "ids.bin", "--to", "npy"], "ids.bin: the name of a npy file ends in .npy"),
         (["-o", "ids.bin", "--end-token", "no"], "no special token 'no'"),

@@ -257,8 +257,8 @@ def test_command(tokenizer, books, tmp_path, monkeypatch):
     summary = json.loads(run("encode", "tok.json", "books", "-o", "ids", "--shards", "--json").stdout)
     assert (summary["shards"], summary["skipped"], summary["again"]) == (4, 4, 0)
     for given, problem in (
-        (["--shards"], "--shards needs -o"),
-        (["--scheduler", "tcp://127.0.0.1:9", "-o", "ids"], "--scheduler needs --shards"),
+        (["--shards"], "--shards requires -o"),
+        (["--scheduler", "tcp://127.0.0.1:9", "-o", "ids"], "--scheduler requires --shards"),
         (["--shards", "-o", "books/ids"], "books/ids is in books, which is read"),
         (["--shards", "-o", "tok.json"], "tok.json is a file, not a folder"),
         (["--shards", "-o", "ids", "--to", "parquet"], "other options: to ('bin' there, 'parquet' here)"),

@@ -59,7 +59,7 @@ def test_no_compiler(tmp_path):
         (tmp_path / f"{i}.json").write_text(json.dumps(KINDS[kind]))
     code = """if True:
         import bpe, sys
-        all_of_them = [bpe.Tokenizer.open(path) for path in sys.argv[1:]]
+        all_of_them = [bpe.Tokenizer.load(path) for path in sys.argv[1:]]
         for tok in all_of_them:
             assert tok.decode([256, 257, 258]) == "ababcxyz"
         assert not {"numba", "llvmlite"} & sys.modules.keys()
@@ -72,13 +72,13 @@ def test_no_compiler(tmp_path):
 def test_tokens_taken_whole_are_found_at_first_use(tmp_path):
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(KINDS["Llama 3"]))
-    tok = bpe.Tokenizer.open(path)
+    tok = bpe.Tokenizer.load(path)
     words = tok.engine.vocabulary
-    assert "whole_ids" not in vars(words)
+    assert "atomic_ids" not in vars(words)
     assert tok.encode("xyz") == [258]
-    assert words.whole_ids == vars(words)["whole_ids"] == (258,)
+    assert words.atomic_ids == vars(words)["atomic_ids"] == (258,)
     assert (
-        words.replace(extras="").whole_ids == bpe.Tokenizer.open(path).engine.vocabulary.whole_ids == (258,)
+        words.replace(extras="").atomic_ids == bpe.Tokenizer.load(path).engine.vocabulary.atomic_ids == (258,)
     )
 
 
@@ -93,7 +93,7 @@ def test_steps_are_read_once(kind, tmp_path, monkeypatch):
         return of(vocabulary)
 
     monkeypatch.setattr(Preparation, "of", counted)
-    bpe.Tokenizer.open(path)
+    bpe.Tokenizer.load(path)
     assert len(calls) <= 1
 
 
@@ -131,7 +131,7 @@ def test_overlaps_of_long_tokens():
 def test_equal_with_a_post_processor_that_cannot_be_read(tmp_path):
     def opened(name):
         (tmp_path / "tokenizer.json").write_text(json.dumps(document(post_processor={"type": name})))
-        return bpe.Tokenizer.open(tmp_path / "tokenizer.json")
+        return bpe.Tokenizer.load(tmp_path / "tokenizer.json")
 
     assert opened("Later") == opened("Later")
     assert opened("Later") != opened("Other")

@@ -43,7 +43,7 @@ def test_merges_are_counted_as_in_training(book):
     sizes = sizes_of(times, int(uses.sum()), 256)
     assert len(sizes) <= 201
     for size, n_tokens in sizes[::20] + sizes[-1:]:
-        assert n_tokens == len(tok.truncated(size).encode(book[:20_000])), size
+        assert n_tokens == len(tok.with_vocab_size(size).encode(book[:20_000])), size
 
 
 def test_figures(tokenizer, book):
@@ -224,7 +224,7 @@ def test_patterns_in_the_browser(opened, tokenizer, pattern):
 
 def test_whole_tokens_in_the_browser(opened):
     tokens = [*(bytes([value]) for value in range(256)), b"abc", "é!".encode(), b"\xff\xfe"]
-    words = Vocabulary(tokens, [], {}).replace(whole_ids=[256, 257, 258])
+    words = Vocabulary(tokens, [], {}).replace(atomic_ids=[256, 257, 258])
     tok = Tokenizer._of(words, bpe.Pattern.of("whitespace"))
     page = opened(tok, b"some text")
     for text in ("abc", "abcd", "abc é!", "é! abc\ufffd", "\ufffd"):

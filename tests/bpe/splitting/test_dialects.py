@@ -315,7 +315,7 @@ def test_the_command_line(tmp_path):
         "convert",
         str(tmp_path / "ranks.tiktoken"),
         str(tmp_path / "tok.json"),
-        "--special",
+        "--special-token",
         "<a>=5000",
         "--pattern",
         KIMI,
@@ -329,6 +329,6 @@ def test_the_command_line(tmp_path):
     text, out = str(tmp_path / "text.txt"), str(tmp_path / "trained.json")
     options = ["--pattern", KIMI, "--dialect", "rust", "--quiet"]
     assert run(main, ["train", text, "--vocab-size", "260", *options, "-o", out]).exit_code == 0
-    assert run(main, ["count", text, *options, "-o", str(tmp_path / "c.counts")]).exit_code == 0
+    assert run(main, ["count-words", text, *options, "-o", str(tmp_path / "c.counts")]).exit_code == 0
     counts = bpe.WordCounts.load(tmp_path / "c.counts")
     assert counts.pattern == bpe.Tokenizer.load(out).pattern == bpe.Pattern(KIMI, "rust")

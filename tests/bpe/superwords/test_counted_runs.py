@@ -186,7 +186,7 @@ def test_what_counts_say_of_themselves():
             counts + other
         with pytest.raises(TypeError):
             counts += other
-    with pytest.raises(TypeError, match="RunCounts are counted from a text, by"):
+    with pytest.raises(TypeError, match="RunCounts cannot be constructed: count a text"):
         bpe.RunCounts()
     with pytest.raises(ValueError, match="the corpus is empty: there is no text"):
         bpe.count_runs([SPECIAL], special_tokens=[SPECIAL])
@@ -219,12 +219,12 @@ COUNTS = bpe.count_runs(["of the sea"])
     [
         (COUNTS, {}, ValueError, r"are for superwords=bpe.Boundless\(\), not for superwords=None"),
         (COUNTS, {"superwords": bpe.SuperBPE(1)}, ValueError, "not for superwords=SuperBPE"),
-        (COUNTS, {"superwords": bpe.Boundless("a")}, ValueError, "were counted with parts=.*: leave out"),
+        (COUNTS, {"superwords": bpe.Boundless("a")}, ValueError, "were counted with parts=.*: omit"),
         (COUNTS, {**RULES, "pattern": "o200k"}, ValueError, "bring their own pattern and special tokens"),
         (COUNTS, {**RULES, "special_tokens": ["a"]}, ValueError, "bring their own pattern and special"),
         (COUNTS, {**RULES, "weights": {"a": 1}}, ValueError, "weights are for sources with names"),
-        (COUNTS, {**RULES, "limit_alphabet": 256}, ValueError, "from all bytes: leave out limit_alphabet"),
-        (COUNTS, {**RULES, "keep": print}, ValueError, "keep is not for bpe.Boundless"),
+        (COUNTS, {**RULES, "limit_alphabet": 256}, ValueError, "from all bytes: omit limit_alphabet"),
+        (COUNTS, {**RULES, "keep": print}, ValueError, "bpe.Boundless does not support keep"),
         (
             COUNTS.words,
             RULES,
@@ -238,7 +238,7 @@ COUNTS = bpe.count_runs(["of the sea"])
             "source 'b' must be RunCounts, .* not WordCounts",
         ),
         ({"a": COUNTS.words, "b": COUNTS}, {}, TypeError, "source 'b' must be WordCounts, not RunCounts"),
-        ({"a": COUNTS}, {**RULES, "weights": {"b": 1}}, ValueError, "weight for 'b', which is no source"),
+        ({"a": COUNTS}, {**RULES, "weights": {"b": 1}}, ValueError, "weight for 'b', which is not a source"),
     ],
 )
 def test_what_cannot_be_trained(source, options, error, message):
@@ -280,7 +280,7 @@ def test_weights_hold_for_words_and_runs(one, two, quarters, n_merges, min_count
 
 @pytest.mark.parametrize("min_count", [1, 2])
 def test_weights_of_a_half_and_three_tenths(min_count):
-    """Not exact in binary: the slow twin counts in parts of UNIT, too."""
+    """Not exact in binary: the reference counts in units of 1 / UNIT, too."""
     english, german = ["of the sea, by the way of the sea"] * 5, ["auf der See, auf dem Weg der See"] * 8
     documents = [documents_of(each) for each in (english, german)]
     factors = [round(0.5 * UNIT), round(0.3 * UNIT)]
@@ -321,7 +321,7 @@ def test_counts_that_leave_int64_are_refused():
     assert bpe.train({"x": large}, 270, weights={"x": 1}, **RULES) == bpe.train(COUNTS, 270, **RULES)
     with pytest.raises(OverflowError, match=r"a count of source 'x' times 1.5 passes 2\*\*63 - 1"):
         bpe.train({"x": large}, 300, weights={"x": 1.5}, **RULES)
-    with pytest.raises(OverflowError, match="a weighed count passes"):
+    with pytest.raises(OverflowError, match="a weighted count passes"):
         bpe.train({"x": large, "y": large}, 300, weights={"x": 1, "y": 1}, **RULES)
     larger = with_words_counting(COUNTS, 2**62)
     before = list(larger)
@@ -419,23 +419,26 @@ START = b"\2\2" + b"\2\4" + b"of sea"
         (b"some text that is long enough", "not a file of counts of runs: it begins with"),
         (kinds.RUNS[:5], "cut off at byte 5"),
         (changed()[:-10], r"cut off at byte \d+ of \d+"),
-        (changed().replace(b"\1", b"\2", 1), "version 2 at byte 8, where this release knows 1"),
-        (changed(n_runs=-1), '"n_runs" is no size in the header, at byte 16'),
-        (changed(n_numbers=None), '"n_numbers" is no size'),
-        (changed(number_bytes=3), '"number_bytes" is none of'),
-        (changed(parts=3), '"parts" is no expression'),
+        (changed().replace(b"\1", b"\2", 1), "version 2 at byte 8, but this release reads version 1"),
+        (changed(n_runs=-1), 'the header at byte 16 is not valid: "n_runs" is not a size'),
+        (changed(n_numbers=None), '"n_numbers" is not a size'),
+        (changed(number_bytes=3), '"number_bytes" is not one of'),
+        (changed(parts=3), '"parts" is not an expression'),
         (changed(parts="["), "parts: invalid .*unterminated"),
         (changed(n_numbers=10**15), r"cut off at byte \d+ of \d+"),
-        (changed(body=START + b"\2\2\0\1\0"), "1 bytes too many"),
+        (changed(body=START + b"\2\2\0\1\0"), "1 extra bytes"),
         (changed(body=START + b"\0\2\0\1"), r"the count at byte \d+ is out of range"),
         (changed(body=START + b"\2\1\0\1"), r"the length at byte \d+ is out of range"),
         (changed(body=START + b"\2\3\0\1"), r"the run lengths do not add up to the 2 numbers"),
-        (changed(body=START + b"\2\2\0\2"), r"the number at byte \d+ is that of no word: there are 2"),
+        (
+            changed(body=START + b"\2\2\0\2"),
+            r"the number at byte \d+ is not that of a word: there are 2 words",
+        ),
         (changed(body=START + b"\3\2\0\1"), "the runs hold word 0, b'of', more often than it counts"),
         (changed(body=START + b"\1\2\1\1")[:-1] + b"x", "damaged: the checksum"),
         (
             changed(n_runs=2, n_numbers=4, body=START + b"\1\1\2\2\0\1\0\1"),
-            "a run is there twice",
+            "a run occurs twice",
         ),
         (changed(n_runs=2, n_numbers=3, body=START + b"\1\1\2\2\0\1\0"), "do not add up"),
     ],
@@ -558,7 +561,7 @@ def test_a_cluster_counts_what_one_process_does(client, tmp_path, book, part_byt
     size = Corpus(tmp_path).n_bytes
     assert done[-1] == (size, size)
     output = tmp_path / "cluster.runs"
-    arguments = ["count", str(tmp_path), "--runs", "--pattern", "cl100k", "--special", SPECIAL]
+    arguments = ["count-words", str(tmp_path), "--runs", "--pattern", "cl100k", "--special-token", SPECIAL]
     arguments += ["--scheduler", client.scheduler.address, "-o", str(output), "--quiet"]
     result = CliRunner().invoke(main, arguments)
     assert (result.exit_code, result.output) == (0, "")
@@ -595,8 +598,8 @@ def trained(*arguments):
 
 def test_the_commands(folder):
     for name in ("song", "more"):
-        assert run("count", f"{name}.txt", "--runs", "-o", f"{name}.runs").output == ""
-    assert run("count", "song.runs", "more.runs", "-o", "all.runs").output == ""
+        assert run("count-words", f"{name}.txt", "--runs", "-o", f"{name}.runs").output == ""
+    assert run("count-words", "song.runs", "more.runs", "-o", "all.runs").output == ""
     song, more = (bpe.RunCounts.load(f"{name}.runs") for name in ("song", "more"))
     assert bpe.RunCounts.load("all.runs") == song + more
     assert trained("all.runs").output == ""
@@ -611,21 +614,24 @@ def test_the_commands(folder):
     assert trained("song.runs", "more.runs", "--temperature", "3").output == ""
     weights = bpe.temperature_weights({name: counts.words for name, counts in sources.items()}, 3)
     assert bpe.Tokenizer.load("tok.json") == bpe.train(sources, 275, weights=weights, **RULES)
-    assert run("count", "song.txt", "--runs", "--superword-parts", "^ ?the$", "-o", "the.runs").output == ""
+    assert (
+        run("count-words", "song.txt", "--runs", "--superword-parts", "^ ?the$", "-o", "the.runs").output
+        == ""
+    )
     assert len(bpe.RunCounts.load("the.runs")) == 0
-    result = CliRunner().invoke(main, ["count", "song.txt", "--runs", "--json", "-o", "song.runs"])
+    result = CliRunner().invoke(main, ["count-words", "song.txt", "--runs", "--json", "-o", "song.runs"])
     assert f'"runs": {len(song)}' in result.stdout
-    result = CliRunner().invoke(main, ["count", "song.txt", "--runs", "-o", "song.runs"])
+    result = CliRunner().invoke(main, ["count-words", "song.txt", "--runs", "-o", "song.runs"])
     assert f"{len(song)} distinct runs" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["train", "a.runs"], "files of counts of runs are for --superwords boundless"),
+        (["train", "a.runs"], "files of counts of runs require --superwords boundless"),
         (
             ["train", "a.runs", "--superwords", "superbpe", "--first-merges", "1"],
-            "files of counts of runs are for --superwords boundless",
+            "files of counts of runs require --superwords boundless",
         ),
         (
             ["train", "a.runs", "a.counts", "--superwords", "boundless"],
@@ -651,9 +657,12 @@ def test_the_commands(folder):
             ["train", "a.runs", "--superwords", "boundless", "--superword-parts", "a"],
             "were counted with parts=",
         ),
-        (["count", "a.counts", "--runs"], "a.counts holds counts of words: count the runs of the text"),
-        (["count", "song.txt", "--superword-parts", "a"], "--superword-parts is for --runs"),
-        (["count", "a.runs", "--special", "a"], "files of counts already have a pattern and special tokens"),
+        (["count-words", "a.counts", "--runs"], "a.counts holds counts of words: count the runs of the text"),
+        (["count-words", "song.txt", "--superword-parts", "a"], "--superword-parts requires --runs"),
+        (
+            ["count-words", "a.runs", "--special-token", "a"],
+            "files of counts already have a pattern and special tokens",
+        ),
     ],
 )
 def test_senseless_commands(folder, arguments, message):

@@ -26,7 +26,7 @@ from bpe.encoding.joining_encoders import (
 from bpe.superwords import piece_ids as piece_ids_module
 from bpe.superwords import run_counts as run_counts_module
 from bpe.superwords.boundless import Supermerges
-from bpe.superwords.pair_sketch import PairSketch, count_in_cells, most_of
+from bpe.superwords.pair_sketch import PairSketch, bound_of, count_in_cells
 from bpe.superwords.piece_ids import GAP, piece_ids
 from bpe.superwords.run_counts import runs_in, runs_of_rows
 from bpe.superwords.superbpe import WIDE_PATTERN, superbpe_training
@@ -176,7 +176,7 @@ def test_superbpe_gives_the_same_ids_in_tokenizers(tmp_path):
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for text in (SONG, "by the way,, by 12345  the way of\n\n the seaé", "a.. b  c   "):
         assert theirs.encode(text).ids == tok.encode(text)
-    assert bpe.Tokenizer.open(tmp_path / "tokenizer.json").encode(SONG) == tok.encode(SONG)
+    assert bpe.Tokenizer.load(tmp_path / "tokenizer.json").encode(SONG) == tok.encode(SONG)
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +214,7 @@ def test_which_tokenizers_are_encoded_in_two_steps(wide):
     words = wide.engine.vocabulary
     joined = bytes_joined_by(words)
     assert n_first_merges(joined) >= 24
-    assert bytes_joined_by(words.replace(whole_ids=[256])) is None
+    assert bytes_joined_by(words.replace(atomic_ids=[256])) is None
     swapped = bpe.Tokenizer(token_bytes=wide.vocab, merges=wide.merges[::-1], pattern=wide.pattern)
     assert bytes_joined_by(swapped.engine.vocabulary) is None
     assert type(swapped.engine.encoder) is Encoder
@@ -323,7 +323,7 @@ def test_a_sketch_never_says_too_little(row):
         sketch = PairSketch(np.zeros(1 << n_bits, np.int32), 64 - n_bits)
         count_in_cells(ids, sketch)
         assert sketch.cells.sum() == counts.total()
-        most = {pair: most_of(sketch, *pair) for pair in counts}
+        most = {pair: bound_of(sketch, *pair) for pair in counts}
         assert all(most[pair] >= count for pair, count in counts.items())
         reached = [count for count in range(1, 99) if (sketch.cells >= count).sum() >= 3]
         assert sketch.count_at_rank(3) == max(reached, default=1)
@@ -496,14 +496,12 @@ def test_the_native_format_keeps_supermerges_and_others_refuse_them(boundless, t
         "the format minbpe": lambda: boundless.save_minbpe(tmp_path / "tok.model"),
         "tiktoken": boundless.to_tiktoken,
         "tokenizers": boundless.to_huggingface,
-        "truncated": lambda: boundless.truncated(300),
+        "with_vocab_size": lambda: boundless.with_vocab_size(300),
         "extend": lambda: boundless.extend(["abc"], 1),
         "prune": lambda: boundless.prune(["abc"], vocab_size=300),
         "audit": boundless.audit,
         "dropout": lambda: boundless.encode_with_dropout("abc", 0.1, seed=1),
-        "training goes on": lambda: bpe.Trainer.resume(
-            boundless, bpe.WordCounts({"abc": 1}, special_tokens=[SPECIAL])
-        ),
+        "resume": lambda: bpe.Trainer.resume(boundless, bpe.WordCounts({"abc": 1}, special_tokens=[SPECIAL])),
     }
     for what, call in refused.items():
         with pytest.raises(ValueError, match=f"^{what}: not for a tokenizer with superwords that join words"):
@@ -563,11 +561,11 @@ def test_other_parts():
     [
         ({"superwords": bpe.SuperBPE(45)}, "first_merges must be from 0 to 44, the merges of"),
         ({"superwords": bpe.SuperBPE(-1)}, "first_merges must be from 0 to 44"),
-        ({"superwords": bpe.Boundless(), "keep": print}, "keep is not for bpe.Boundless"),
+        ({"superwords": bpe.Boundless(), "keep": print}, "bpe.Boundless does not support keep"),
         ({"superwords": bpe.SuperBPE(30)}, "the text gives 3 merges inside words, not 30"),
         (
             {"superwords": bpe.SuperBPE(3), "limit_alphabet": 256},
-            "superwords are learned from all bytes: leave out limit_alphabet",
+            "superwords are learned from all bytes: omit limit_alphabet",
         ),
     ],
 )
@@ -623,10 +621,10 @@ def test_the_command(tmp_path, monkeypatch):
     assert failed.exit_code != 0
     assert "first_merges must be from 0 to 34" in failed.output
     for options, message in {
-        ("--superwords", "superbpe"): "--superwords superbpe needs --first-merges",
-        ("--first-merges", 3): "--first-merges is for --superwords superbpe",
-        ("--superwords", "boundless", "--superwords-pattern", "a"): "-pattern is for --superwords superbpe",
-        ("--superwords", "superbpe", "--superword-parts", "a"): "-parts is for --superwords boundless",
+        ("--superwords", "superbpe"): "--superwords superbpe requires --first-merges",
+        ("--first-merges", 3): "--first-merges requires --superwords superbpe",
+        ("--superwords", "boundless", "--superwords-pattern", "a"): "-pattern requires --superwords superbpe",
+        ("--superwords", "superbpe", "--superword-parts", "a"): "-parts requires --superwords boundless",
     }.items():
         failed = run(*train, *options)
         assert failed.exit_code != 0

@@ -124,7 +124,7 @@ def test_the_command(book, tmp_path):
     text, path, saved = tmp_path / "book.txt", tmp_path / "tok.json", tmp_path / "tokenizer.json"
     text.write_text(book, "utf-8")
     options = ["--vocab-size", "1500", "--like", "huggingface", "--min-count", "2", "--quiet"]
-    specials = [part for token in SPECIALS for part in ("--special", token)]
+    specials = [part for token in SPECIALS for part in ("--special-token", token)]
     for command in (
         ["train", str(text), *options, *specials, "-o", str(path)],
         ["convert", str(path), str(saved)],

@@ -192,5 +192,7 @@ def test_a_size_below_the_alphabet_is_refused():
 def test_a_resumed_training_must_have_the_bytes_of_its_merges():
     counts = bpe.WordCounts({"ab": 3, "cc": 9})
     tok = bpe.train(counts, 257, keep=lambda left, right: left + right == b"ab")
-    with pytest.raises(ValueError, match=r"merge 0, \(97, 98\), needs b'b', which the alphabet leaves out"):
+    with pytest.raises(
+        ValueError, match=r"merge 0, \(97, 98\), requires b'b', which the alphabet leaves out"
+    ):
         bpe.Trainer.resume(tok, counts, initial_alphabet=b"a", limit_alphabet=2)

@@ -232,10 +232,10 @@ def test_the_command(folder):
     ("arguments", "message"),
     [
         (["en.counts", "missing.counts"], "no such file: missing.counts"),
-        (["en.counts", "en.counts"], "en.counts: there is a language 'en' already"),
+        (["en.counts", "en.counts"], "en.counts: there is already a language 'en'"),
         (["en.counts", "--dev", "en-dev.counts"], "--dev en-dev.counts: write NAME=VALUE"),
         (["en.counts", "--ratio", "en=much"], "a ratio must be a number, not 'much'"),
-        (["en.counts", "--ratio", "en=1", "--ratio", "en=2"], "--ratio en=2: 'en' has been given already"),
+        (["en.counts", "--ratio", "en=1", "--ratio", "en=2"], "--ratio en=2: 'en' was already given"),
         (["en.counts", "--dev", "de=de-dev.counts"], r"dev must have the languages \['en'\], not \['de'\]"),
     ],
 )

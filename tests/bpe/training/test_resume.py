@@ -47,15 +47,15 @@ def test_a_resumed_run_learns_what_one_run_learns(corpus, options, layout, n_bef
 
 @given(corpora, options, layouts, st.integers(0, 12), st.integers(0, 12), st.booleans())
 @settings(max_examples=60)
-def test_truncated_is_a_run_to_the_smaller_size(corpus, options, layout, n_less, n_more, has_specials):
+def test_with_vocab_size_is_a_run_to_the_smaller_size(corpus, options, layout, n_less, n_more, has_specials):
     counts = bpe.WordCounts(corpus, special_tokens=[END, PAD] if has_specials else [])
     trainer = bpe.Trainer(counts, **options, **layout)
     trainer.run(256 + 2 * has_specials + n_less)
     small = trainer.tokenizer()
     trainer.run(256 + 2 * has_specials + n_less + n_more)
     large = trainer.tokenizer()
-    assert large.truncated(small.vocab_size) == small
-    assert large.truncated(large.vocab_size) == large
+    assert large.with_vocab_size(small.vocab_size) == small
+    assert large.with_vocab_size(large.vocab_size) == large
 
 
 # --------------------------------------------------------------------------------------------- other words
@@ -80,7 +80,7 @@ def test_other_words_start_with_the_old_merges_done(old, new, ties, n_before):
     extended = trainer.tokenizer()
     for number in range(256 + len(base.merges)):
         assert extended.token_bytes(number) == base.tokenizer().token_bytes(number)
-    assert extended.truncated(256 + len(base.merges)) == base.tokenizer()
+    assert extended.with_vocab_size(256 + len(base.merges)) == base.tokenizer()
 
 
 def test_new_words_are_shorter_in_the_extended_vocabulary(book):
@@ -125,7 +125,7 @@ def test_every_id_stays_with_keep_ids():
     assert [tok.token_bytes(i) for i in (256, 257, 260, 261)] == [b"ab", b"cd", b"abcd", b"xy"]
     again = bpe.Trainer.resume(tok, counts)
     assert again.tokenizer() == tok
-    assert tok.truncated(260) == base
+    assert tok.with_vocab_size(260) == base
     assert tok.encode("abcdxy") == [260, 261]
 
 
@@ -147,7 +147,7 @@ def test_a_vocabulary_with_other_ids_and_tokens_of_no_merge_keeps_them():
     assert tok.token_bytes(900) == b"cd"
     assert tok.special_tokens == {END: 952}
     with pytest.raises(ValueError, match="do not make the last ids"):
-        base.truncated(950)
+        base.with_vocab_size(950)
 
 
 @pytest.mark.parametrize("keep", [None, lambda left, right: True])
@@ -174,7 +174,7 @@ def test_what_does_not_fit_together_is_refused():
     with pytest.raises(ValueError, match="no words"):
         resume(base, bpe.WordCounts(special_tokens=[END]))
     counts = bpe.WordCounts({"abc": 3}, special_tokens=[END])
-    with pytest.raises(ValueError, match=r"at least 259 .*there already and 1 special"):
+    with pytest.raises(ValueError, match=r"at least 259 .existing tokens and 1 special"):
         resume(base, counts).run(258)
     with pytest.raises(ValueError, match="ties"):
         resume(base, counts, ties="last")
@@ -184,17 +184,17 @@ def test_merges_that_no_training_makes_are_refused():
     counts = bpe.WordCounts({"abc": 3})
     tokens = {**Vocabulary.assemble([]), 256: b"ab", 257: b"abc", 258: b"bc"}
     twice = Tokenizer(token_bytes=tokens, merges=[(97, 98), (256, 99), (98, 99), (97, 258)], pattern="gpt2")
-    with pytest.raises(ValueError, match="merges 1 and 3 make id 257"):
+    with pytest.raises(ValueError, match="merges 1 and 3 make the same id 257"):
         bpe.Trainer.resume(twice, counts)
     early = Tokenizer(token_bytes=tokens, merges=[(256, 99), (97, 98)], pattern="gpt2")
     with pytest.raises(ValueError, match=r"merge 0, .* uses id 256, which merge 1 makes"):
         bpe.Trainer.resume(early, counts)
 
 
-def test_truncated_names_the_sizes_there_are():
+def test_with_vocab_size_names_the_sizes_there_are():
     tok = bpe.train(bpe.WordCounts({"abc": 3}, special_tokens=[END]), 259)
     for size in (256, 260, -1):
         with pytest.raises(ValueError, match=f"from 257 to 259, not {size}"):
-            tok.truncated(size)
+            tok.with_vocab_size(size)
     with pytest.raises(TypeError):
-        tok.truncated(257.5)
+        tok.with_vocab_size(257.5)

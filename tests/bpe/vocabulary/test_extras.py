@@ -126,7 +126,9 @@ def test_read_and_written(name, tmp_path):
     tok = load(tmp_path / "tokenizer.json", KEPT[name])
     tok.save(tmp_path / "native.json")
     native = bpe.Tokenizer.load(tmp_path / "native.json")
-    for i, other in enumerate((tok, native, pickle.loads(pickle.dumps(tok)), tok.truncated(tok.vocab_size))):
+    for i, other in enumerate(
+        (tok, native, pickle.loads(pickle.dumps(tok)), tok.with_vocab_size(tok.vocab_size))
+    ):
         path = tmp_path / f"{i}.hf.json"
         other.save_huggingface(path)
         assert is_equal(json.loads(path.read_text("utf-8")), KEPT[name])
@@ -186,7 +188,7 @@ def test_warnings(tmp_path):
     with pytest.warns(
         UserWarning, match="padding and post_processor .* left out: ids of special tokens .* change"
     ):
-        assert tok.truncated(tok.vocab_size - 1).engine.vocabulary.extras == ""
+        assert tok.with_vocab_size(tok.vocab_size - 1).engine.vocabulary.extras == ""
     counts = bpe.count_words(["ab abab"], special_tokens=["<s>", "</s>"])
     with pytest.warns(
         UserWarning, match="padding and post_processor .* left out: ids of special tokens .* change"

@@ -113,7 +113,7 @@ def test_a_special_token_in_the_vocabulary_is_no_ordinary_one(special_tokens, tm
     tok = made([*TOKENS, b"<a>"], special_tokens)
     assert tok == made(TOKENS, {"<a>": 258})
     assert b"<a>" not in tok.engine.vocabulary.id_of
-    assert tok.truncated(258) == made(TOKENS[:-1], {"<a>": 257}, MERGES[:-1])
+    assert tok.with_vocab_size(258) == made(TOKENS[:-1], {"<a>": 257}, MERGES[:-1])
     tok.save_tiktoken(tmp_path / "ranks")  # refused, if the token were an ordinary one that no merge makes
     assert pickle.loads(pickle.dumps(tok)) == tok
     tok.save(tmp_path / "tok.json")
@@ -185,10 +185,10 @@ def test_a_token_becomes_a_special_one():
 
 
 def test_a_token_that_is_taken_whole_becomes_a_special_one():
-    words = made([*TOKENS, b"<a>", b"?!"]).engine.vocabulary.replace(whole_ids=[258, 259])
+    words = made([*TOKENS, b"<a>", b"?!"]).engine.vocabulary.replace(atomic_ids=[258, 259])
     tok = Tokenizer._of(words, bpe.Pattern.of("gpt2"))
     more = tok.with_special_tokens(["<a>"])
-    assert more.engine.vocabulary.whole_ids == (259,)
+    assert more.engine.vocabulary.atomic_ids == (259,)
     assert pickle.loads(pickle.dumps(more)) == more
     assert more.encode("<a>?!", allowed_special="all") == [258, 259]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bpe.formats.ranks import taking_whole
+from bpe.formats.ranks import with_atomic_ids
 from bpe.vocabulary.vocabulary import Vocabulary
 
 BYTES = [bytes([value]) for value in range(256)]
@@ -19,14 +19,16 @@ def of_merges():
 
 
 def state_of(vocabulary):
-    names = "merges merged_ids bytes_of id_of byte_ids special_tokens added_tokens idle_tokens whole_ids size"
-    return {name: getattr(vocabulary, name) for name in [*names.split(), "n_super", "extras"]}
+    names = (
+        "merges merged_ids bytes_of id_of byte_ids special_tokens added_tokens idle_tokens atomic_ids size"
+    )
+    return {name: getattr(vocabulary, name) for name in [*names.split(), "size", "n_super", "extras"]}
 
 
 CHANGES = [
     {"added_tokens": ["<b>"]},
     {"idle_tokens": {"": 300, "ab": 301}},
-    {"whole_ids": [257, 256]},
+    {"atomic_ids": [257, 256]},
     {"n_super": 1},
     {"extras": '{"model": {}}'},
 ]
@@ -46,32 +48,32 @@ def test_replace(made, changes):
         assert other["bytes_of"] == before["bytes_of"] | {300: b"", 301: b"ab"}
         assert (other["idle_tokens"], other["size"]) == ({"": 300, "ab": 301}, 302)
         same -= {"bytes_of", "size"}
-    elif "whole_ids" in changes:
-        assert other["whole_ids"] == (256, 257)
+    elif "atomic_ids" in changes:
+        assert other["atomic_ids"] == (256, 257)
     assert {name: other[name] for name in same} == {name: before[name] for name in same}
 
 
 @pytest.mark.parametrize("made", [of_tokens, of_merges])
 def test_replace_and_back(made):
     vocabulary = made()
-    other = vocabulary.replace(added_tokens=["<a>"], idle_tokens={"": 300}, whole_ids=[256], n_super=1)
+    other = vocabulary.replace(added_tokens=["<a>"], idle_tokens={"": 300}, atomic_ids=[256], n_super=1)
     moved = other.replace(idle_tokens={"x": 300, "y": 301})
     assert (moved.bytes_of[300], moved.bytes_of[301], moved.size) == (b"x", b"y", 302)
-    back = moved.replace(added_tokens=[], idle_tokens={}, whole_ids=[], n_super=0)
+    back = moved.replace(added_tokens=[], idle_tokens={}, atomic_ids=[], n_super=0)
     assert state_of(back) == state_of(vocabulary)
 
 
 def test_what_is_given_is_not_searched():
-    lazy = taking_whole(of_tokens())
-    given = lazy.replace(whole_ids=[])
-    assert (lazy.lazy, given.lazy, given.whole_ids) == (("whole_ids",), (), ())
+    lazy = with_atomic_ids(of_tokens())
+    given = lazy.replace(atomic_ids=[])
+    assert (lazy.lazy, given.lazy, given.atomic_ids) == (("atomic_ids",), (), ())
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"idle_tokens": {"x": 97}}, "'x' has id 97, the id of token b'a'"),
-        ({"whole_ids": [258]}, "id 258 is that of no token that could be looked up"),
+        ({"atomic_ids": [258]}, "id 258 is that of no token that could be looked up"),
         ({"n_super": 3}, "3 of 2 merges cannot be supermerges"),
     ],
 )

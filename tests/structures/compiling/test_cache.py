@@ -324,7 +324,7 @@ def dispatcher(function, name, make=dispatcher):
 def test_a_type_of_another_release():
     """A cache names it; the class of today may not know its fields."""
     old = _type_of(
-        "structures.priority_queues.multiset_heap_type",
+        "structures.priority_queues.multiset_heap_kernels",
         "MaxHeapType",
         [("n", types.int64), ("digest_0", types.int8)],
     )
@@ -504,11 +504,11 @@ def test_inner_code_is_read_as_it_was_written(python, tmp_path):
     code = """
         from numba import njit
         from structures import MaxHeap
-        from structures.priority_queues.multiset_heap_blocks import sift_down
+        from structures.priority_queues.tournament_layout import settle
         njit(lambda h: h.{verb})(MaxHeap({{1: 2, 3: 4}}))
-        (overload,) = sift_down.overloads.values()
+        (overload,) = settle.overloads.values()
         code = overload.library.get_llvm_str()
-        print(len(sift_down.stats.cache_hits), "call void @llvm.prefetch" in code)
+        print(len(settle.stats.cache_hits), "@llvm.vector.reduce.smin" in code)
     """
     for verb, result in {"pop()": "0 True", "set(1, 1)": "1 True"}.items():
         assert python(textwrap.dedent(code).format(verb=verb), NUMBA_CACHE_DIR=str(tmp_path)) == f"{result}\n"
@@ -520,14 +520,14 @@ def test_inner_kernels_serve_callers_of_later_processes(python, tmp_path):
         from numba import njit
         from structures import MaxHeap
         from structures.hash_tables import int_map_table
-        from structures.priority_queues import multiset_heap_kernels
+        from structures.priority_queues import tournament_kernels
         heap = MaxHeap()
         {use}
-        print(*heap.peek(), sum(multiset_heap_kernels._become.stats.cache_hits.values()))
+        print(*heap.peek(), sum(tournament_kernels._become.stats.cache_hits.values()))
     """
     results = {
         "heap.add(7)": "7 1 0",
-        "heap.add(7), heap.update_many([7, 8], [1, 5])": "8 5 1",
+        "heap.add(7), heap.add_many([7, 8], [1, 5])": "8 5 1",
         "njit(lambda h: h.add(7, 2) + h.sub(7))(heap)": "7 1 1",  # sub calls what add called
         "heap[3] = int_map_table.buckets_for(100)": "3 64 0",
         "heap[4] = int_map_table.buckets_for(100)": "4 64 0",

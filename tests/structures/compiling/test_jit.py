@@ -40,7 +40,7 @@ def test_threads_with_a_container_each():
         program = programs[classes[i]]
         results = np.zeros(program.keys.size, np.int64), np.zeros(program.keys.size, np.int64)
         container = LANGUAGES[classes[i]].driver(classes[i](), *program, *results)
-        container.update_many(np.arange(100), np.arange(100))
+        container.add_many(np.arange(100), np.arange(100))
         done[i] = results, container
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(len(classes))]
@@ -329,7 +329,7 @@ MISTAKES = {
     "misspelled": (lambda h: h.ad(1, 1), r"MaxHeap\(int64\) has no ad in compiled code: do you mean add"),
     "not there": (
         lambda h: h.decrease(1, 1),
-        "has no decrease in compiled code: it has add, clear, contains",
+        "has no decrease in compiled code: it has add, add_many, clear, contains",
     ),
 }
 
@@ -353,7 +353,7 @@ def _add(container, key, number):
 
 @njit
 def _update(container, keys, numbers):
-    return container.update_many(keys, numbers)
+    return container.add_many(keys, numbers)
 
 
 @njit
@@ -417,7 +417,7 @@ def test_containers_outlive_their_makers():
 
 ONLY_IN_PYTHON = {
     "build": "a class method",
-    "from_arrays": "set_many, update_many",
+    "from_arrays": "set_many, add_many",
     "items": "to_arrays, of a ByteCounter",
     "dtype": "that of the numbers",
     "most_common": "to_arrays",
@@ -425,7 +425,6 @@ ONLY_IN_PYTHON = {
     "tie_order": "what the container was made with",
     "tokens": "a field",
     "type": "a class method",
-    "update": "update_many, of a ByteCounter",
 }
 # What operators and properties are in Python, and what only loops need.
 ONLY_INSIDE = {

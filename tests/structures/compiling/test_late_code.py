@@ -130,7 +130,7 @@ def test_a_first_use_compiles_no_growth(python, tmp_path):
         m = st.IntMap({1: 2})
         m.add(5)
         print(len(int_map_kernels.resize.overloads))
-        m.update_many(range(100), range(100))
+        m.add_many(range(100), range(100))
         print(len(int_map_kernels.resize.overloads), len(m))
     """
     assert python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path)) == "0\n1 100\n"

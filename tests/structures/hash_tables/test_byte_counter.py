@@ -15,7 +15,7 @@ from numba.core.errors import TypingError
 from structures import ByteCounter, MaxHeap, kernel
 from structures.hash_tables import byte_counter_kernels as module
 from structures.hash_tables.byte_keys import key_of as key_of_string
-from structures.primitives.hashing import WORDS, mix_two
+from structures.primitives.hashing import SEED, mix_two
 from structures.primitives.simd import _py_load_word, _py_multiply_fold, load_word, multiply_fold, pointer_to
 from structures.status import INT64_MAX, INT64_MIN, OK, OUT_OF_RANGE, OVERFLOW
 
@@ -97,16 +97,17 @@ class Machine(RuleBasedStateMachine):
                 self.counter.id_of(word)
 
     @rule(
-        items=st.lists(st.tuples(WORD, COUNT), max_size=12), way=st.sampled_from(["many", "update", "merge"])
+        items=st.lists(st.tuples(WORD, COUNT), max_size=12),
+        way=st.sampled_from(["flat", "add_many", "merge"]),
     )
     def bulk(self, items, way):
-        if way == "many":
+        if way == "flat":
             data, offsets = joined([word for word, _ in items])
             counts = [n for _, n in items]
-            got = outcome(self.counter.update_many, data, offsets, counts)
+            got = outcome(self.counter.add_many, data, offsets, counts)
         else:
             items = list(dict(items).items())
-            other = dict(items) if way == "update" else ByteCounter(items)
+            other = dict(items) if way == "add_many" else ByteCounter(items)
             got = outcome(getattr(self.counter, way), other)
         expected = outcome(self.model.added, items)
         if expected is OverflowError:
@@ -116,12 +117,8 @@ class Machine(RuleBasedStateMachine):
             self.model = expected
 
     @rule(words=st.lists(WORD, max_size=12), whole=st.booleans())
-    def update(self, words, whole):
-        got = (
-            outcome(self.counter.update_many, *joined(words))
-            if whole
-            else outcome(self.counter.update, words)
-        )
+    def add_many(self, words, whole):
+        got = outcome(self.counter.add_many, *(joined(words) if whole else [words]))
         expected = outcome(self.model.added, [(word, 1) for word in words])
         if expected is OverflowError:
             assert got is OverflowError
@@ -221,7 +218,7 @@ def run(counter, data, program, results):
             first, second = words.size, counts.sum()
         elif op == MANY:
             offsets = np.array([start, (start + end) // 2, end, end])
-            first, second = counter.update_many(data, offsets, np.array([number, 1, 0]))
+            first, second = counter.add_many(data, offsets, np.array([number, 1, 0]))
         results[i, 0] = first
         results[i, 1] = second
     return counter
@@ -290,9 +287,9 @@ def test_overflow_inside_njit():
     @njit
     def drive(counter, data, one_each):
         ids = counter.add(data, 0, 3, INT64_MAX - 1), counter.add(data, 0, 3), counter.add(data, 0, 3)
-        many = counter.update_many(data, np.array([3, 5, 6, 9]), one_each)
+        many = counter.add_many(data, np.array([3, 5, 6, 9]), one_each)
         size = len(counter)
-        again = counter.update_many(data, np.array([3, 5, 6]), one_each)
+        again = counter.add_many(data, np.array([3, 5, 6]), one_each)
         return ids, many, size, again, counter.merge(counter)
 
     counter = ByteCounter()
@@ -336,7 +333,7 @@ def test_offsets_of_every_width(dtype):
         inside, outside = ByteCounter({b"low": 1}), ByteCounter({b"low": 1})
         assert add_many(inside, data, offsets, one_each) == (OK, len(words))
         inside._check()
-        outside.update_many(data, offsets, one_each if one_each.size else None)
+        outside.add_many(data, offsets, one_each if one_each.size else None)
         expected = Model({b"low": 1}).added(zip(words, one_each.tolist() or [1] * len(words), strict=True))
         assert same(inside, expected)
         assert same(outside, expected)
@@ -360,7 +357,7 @@ def test_arrays_of_unequal_length_inside_njit():
 
 @njit
 def add_many(counter, data, offsets, counts):
-    return counter.update_many(data, offsets, counts)
+    return counter.add_many(data, offsets, counts)
 
 
 # --------------------------------------------------------------------------- kernels on plain arrays
@@ -371,7 +368,7 @@ def count_slices(slots, shift, offsets, pool, data, spans):
     for i in range(spans.shape[0]):
         start, end = spans[i]
         word = pointer_to(data, start)
-        word_0, word_1 = key_of_string(word, end - start, data.size - start, WORDS)
+        word_0, word_1 = key_of_string(word, end - start, data.size - start, SEED)
         slot = module.locate(slots, shift, offsets, pool, word, word_0, word_1)
         if slot < 0:
             slot = ~slot
@@ -416,13 +413,13 @@ def test_a_book():
     words = BOOK.read_bytes().split(b" ")
     expected = Counter(words)
     counter = ByteCounter()
-    counter.update(words)
+    counter.add_many(words)
     counter._check()
     assert same(counter, expected)
     assert counter.most_common(100) == expected.most_common(100)
     assert counter.most_common() == expected.most_common()
     many = ByteCounter()
-    many.update_many(*joined(words))
+    many.add_many(*joined(words))
     assert same(many, expected)
     many.merge(counter)
     assert same(many, {word: 2 * count for word, count in expected.items()})
@@ -487,7 +484,7 @@ def test_reserve_is_enough():
     counter = ByteCounter()
     counter.reserve(len(words), sum(map(len, words)))
     nbytes = counter.nbytes
-    counter.update(words)
+    counter.add_many(words)
     assert counter.nbytes == nbytes
     counter.reserve(10)
     assert counter.nbytes == nbytes
@@ -502,7 +499,7 @@ def key_of(word):
 
 @njit
 def key_of_bytes(data):
-    return key_of_string(pointer_to(data, 0), data.size, data.size, WORDS)
+    return key_of_string(pointer_to(data, 0), data.size, data.size, SEED)
 
 
 def words_at(n, homes, bits):
@@ -512,7 +509,7 @@ def words_at(n, homes, bits):
     while len(words) < n:
         word += 1
         data.view(np.int64)[0] = word
-        if mix_two(*key_of(data.tobytes()), WORDS, 64 - bits) in homes:
+        if mix_two(*key_of(data.tobytes()), SEED, 64 - bits) in homes:
             words.append(data.tobytes())
     return words
 
@@ -538,10 +535,10 @@ def test_a_failure_half_way_changes_nothing(kept):
     counter.reserve(64)
     before = counter.copy()
     with pytest.raises(OverflowError, match="the count of b'"):
-        counter.update_many(*joined(words[1:] + words[1:kept] + words[:1]))
+        counter.add_many(*joined(words[1:] + words[1:kept] + words[:1]))
     counter._check()
     assert list(counter.items()) == list(before.items())
-    counter.update_many(*joined(words[1:]))
+    counter.add_many(*joined(words[1:]))
     counter._check()
     assert list(counter) == words
 
@@ -551,16 +548,16 @@ def test_a_failure_after_growth_changes_nothing():
     numbers = rng.integers(0, 3000, 10_000)
     words = [b"%d " % n * (n % 5) for n in numbers.tolist()]
     counter = ByteCounter()
-    counter.update(words[:500])
+    counter.add_many(words[:500])
     counter[b"full"] = INT64_MAX
     before = list(counter.items())
     with pytest.raises(OverflowError, match="b'full'"):
-        counter.update([*words, b"full"])
+        counter.add_many([*words, b"full"])
     with pytest.raises(OverflowError, match="b'full'"):
-        counter.update_many(*joined([*words, b"full"]), rng.integers(-9, 9, 10_001) | 1 << 40)
+        counter.add_many(*joined([*words, b"full"]), rng.integers(-9, 9, 10_001) | 1 << 40)
     counter._check()
     assert list(counter.items()) == before
-    counter.update(words[500:])
+    counter.add_many(words[500:])
     expected = Counter(words[:500])
     expected[b"full"] = INT64_MAX
     expected.update(words[500:])
@@ -576,12 +573,12 @@ def test_many_similar_words(form):
     words = [form % n for n in range(100_000)]
     data, offsets = joined(words * 2)
     counter = ByteCounter()
-    counter.update_many(data, offsets, np.arange(200_000))
+    counter.add_many(data, offsets, np.arange(200_000))
     assert list(counter) == words
     assert counter.to_arrays()[2].tolist() == list(range(100_000, 300_000, 2))
     slots, *_, shift = module.state(counter)
     occupied = np.flatnonzero(slots[1:-4:4])
-    homes = [mix_two(*slots[4 * slot : 4 * slot + 2], WORDS, shift) for slot in occupied[:3000].tolist()]
+    homes = [mix_two(*slots[4 * slot : 4 * slot + 2], SEED, shift) for slot in occupied[:3000].tolist()]
     distance = (occupied[:3000] - homes) & ((1 << (64 - shift)) - 1)
     assert distance.mean() < 2  # 0.6 at most is expected
     assert distance.max() < 60
@@ -593,12 +590,12 @@ def test_words_that_differ_in_two_bytes_spread():
     for first in range(0, 256, 4):
         for second in range(0, 256, 4):
             words[7], words[14] = first, second
-            homes.add(mix_two(*key_of(words), WORDS, 64 - 12))
+            homes.add(mix_two(*key_of(words), SEED, 64 - 12))
     assert len(homes) > 0.6 * 2**12  # 0.63 is expected
 
 
 def test_long_words_of_equal_hash():
-    start, factor = 32 ^ int(WORDS[1]), WORDS[2]
+    start, factor = 32 ^ int(SEED[1]), SEED[2]
 
     def word(first, second):
         return np.array([first, second, 11, 12], np.int64).tobytes()
@@ -628,11 +625,11 @@ def test_errors_change_nothing():
     with pytest.raises(OverflowError, match="count"):
         counter[b"low"] = -(2**63) - 1
     with pytest.raises(OverflowError, match="b'full'"):
-        counter.update([b"new", b"low", b"full"])
+        counter.add_many([b"new", b"low", b"full"])
     with pytest.raises(OverflowError, match="b'empty'"):
-        counter.update({b"new": 1, b"low": 3, b"empty": -1})
+        counter.add_many({b"new": 1, b"low": 3, b"empty": -1})
     with pytest.raises(OverflowError, match="b'full'"):
-        counter.update_many(b"newlowfull", [0, 3, 6, 10])
+        counter.add_many(b"newlowfull", [0, 3, 6, 10])
     with pytest.raises(OverflowError, match="b'full'"):
         counter.merge(ByteCounter({b"new": 1, b"low": 3, b"full": 1}))
     with pytest.raises(KeyError, match="b'new'"):
@@ -656,7 +653,7 @@ def test_a_long_word_makes_a_short_message():
     counter = ByteCounter({b"x" * 10_000: INT64_MAX})
     for call, *args in [
         (counter.add, b"x" * 10_000),
-        (counter.update, [b"x" * 10_000]),
+        (counter.add_many, [b"x" * 10_000]),
         (counter.merge, counter),
     ]:
         with pytest.raises(OverflowError) as caught:
@@ -675,7 +672,7 @@ def test_words_of_wrong_types(word):
         counter[word] = 1
     for words in ([b"new", word], (w for w in (b"new", word))):
         with pytest.raises(TypeError, match="a word must be bytes"):
-            counter.update(words)
+            counter.add_many(words)
     with pytest.raises(TypeError, match="a word must be bytes"):
         ByteCounter([(word, 1)])
     assert same(counter, {b"low": 1})
@@ -687,17 +684,19 @@ def test_other_wrong_types():
         counter.add("low")
     for words in (b"low", bytearray(b"low"), memoryview(b"low"), "low"):
         with pytest.raises(TypeError, match="words must be an iterable of bytes"):
-            counter.update(words)
+            counter.add_many(words)
     with pytest.raises(TypeError, match="other must be a ByteCounter"):
         counter.merge({b"low": 1})
     with pytest.raises(TypeError, match="n must be an integer"):
         counter.add(b"low", 1.5)
     with pytest.raises(TypeError, match="counts must be integers"):
-        counter.update({b"low": 1.5})
+        counter.add_many({b"low": 1.5})
+    with pytest.raises(TypeError, match="counts require offsets"):
+        counter.add_many([b"low"], counts=[1])
     with pytest.raises(TypeError, match="data must be bytes or"):
-        counter.update_many(np.zeros(3, np.int64), [0, 3])
+        counter.add_many(np.zeros(3, np.int64), [0, 3])
     with pytest.raises(TypeError, match="data must be bytes or"):
-        counter.update_many(np.zeros((3, 3), np.uint8), [0, 3])
+        counter.add_many(np.zeros((3, 3), np.uint8), [0, 3])
     with pytest.raises(TypeError, match="unhashable"):
         hash(counter)
     assert counter != {b"low": 1}
@@ -709,7 +708,7 @@ def test_other_wrong_types():
 )
 def test_wrong_offsets(offsets):
     with pytest.raises(ValueError, match="offsets must start at 0 or later, not fall, and end at 3 at most"):
-        ByteCounter().update_many(b"low", offsets)
+        ByteCounter().add_many(b"low", offsets)
 
 
 def test_wrong_number_of_counts():
@@ -733,12 +732,12 @@ def test_no_memory(room):
 def test_kinds_of_words_and_data():
     counter = ByteCounter([(b"low", 1), (bytearray(b"low"), 2), (memoryview(b"-l-o-w-")[1::2], 4)])
     wide = memoryview(np.frombuffer(b"slow", np.uint16))
-    counter.update([wide, bytearray(b"low"), wide[1:]])
+    counter.add_many([wide, bytearray(b"low"), wide[1:]])
     assert same(counter, {b"low": 8, b"slow": 1, b"ow": 1})
     array = np.frombuffer(b"l.o.w.", np.uint8)[::2]
     for data in (b"low", bytearray(b"low"), memoryview(b"low"), array, array.copy()):
-        counter.update_many(data, [0, 3], [10])
-    counter.update_many(b"slow", np.array([1, 4], np.uint32))
+        counter.add_many(data, [0, 3], [10])
+    counter.add_many(b"slow", np.array([1, 4], np.uint32))
     assert counter[b"low"] == 59
     assert counter[memoryview(b"low")] == counter.get(bytearray(b"low")) == 59
     assert bytearray(b"ow") in counter
@@ -757,8 +756,8 @@ def test_empty():
         assert [array.size for array in counter.to_arrays()] == [0, 1, 0]
         assert b"" not in counter
         counter.merge(counter)
-        counter.update([])
-        counter.update_many(b"xyz", [1])
+        counter.add_many([])
+        counter.add_many(b"xyz", [1])
         assert pickle.loads(pickle.dumps(counter)) == counter
     assert repr(ByteCounter({b"": 1})) == "<ByteCounter of 1>"
 
@@ -849,8 +848,8 @@ def work():
     counter = ByteCounter({b"low": 2, b"full": 2**63 - 1})
     for _ in range(3):
         for call, *args in [
-            (counter.add, b"full"), (counter.update, [b"new", b"full"]), (counter.merge, counter),
-            (counter.update_many, b"newfull", [0, 3, 7]), (counter.reserve, 2**47),
+            (counter.add, b"full"), (counter.add_many, [b"new", b"full"]), (counter.merge, counter),
+            (counter.add_many, b"newfull", [0, 3, 7]), (counter.reserve, 2**47),
             (counter.reserve, 5, 2**47),
         ]:
             try:
@@ -858,7 +857,7 @@ def work():
             except (OverflowError, MemoryError):
                 continue
             raise AssertionError(call)
-        counter.update([b"%d" % n for n in range(100)])
+        counter.add_many([b"%d" % n for n in range(100)])
         counter.merge(ByteCounter({b"x" * 99: 1}))
         counter.most_common(3), counter.word(1), counter == counter.copy(), counter.to_arrays()
 
@@ -930,7 +929,7 @@ def test_words_of_zeros_are_taken_back():
         data = b"".join([*words[n_kept:], b"x"])
         offsets = np.cumsum([0, *map(len, words[n_kept:]), 1])
         with pytest.raises(OverflowError):
-            counter.update_many(data, offsets)
+            counter.add_many(data, offsets)
         assert dict(counter.items()) == before
         assert [counter.get(word) for word in words[:n_kept]] == [1] * n_kept
         counter._check()

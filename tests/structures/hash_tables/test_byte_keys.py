@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures.hash_tables import byte_keys
-from structures.primitives.hashing import WORDS
+from structures.primitives.hashing import SEED
 from structures.primitives.simd import local_words, pointer_to
 
 LENGTHS = [0, 1, 7, 8, 9, 14, 15, 16, 17, 23, 24, 25, 40]
@@ -20,7 +20,7 @@ def short_key(string):
 
 @njit
 def key_of(data, start, end):
-    return byte_keys.key_of(pointer_to(data, start), end - start, data.size - start, WORDS)
+    return byte_keys.key_of(pointer_to(data, start), end - start, data.size - start, SEED)
 
 
 @njit
@@ -32,7 +32,7 @@ def parts_of(word_1):
 def keys_of(data, offsets, first, n):
     word_0s, word_1s = local_words(100), local_words(100)
     starts, ends = pointer_to(offsets, first), pointer_to(offsets, first + 1)
-    byte_keys.keys_of(data, starts, ends, n, pointer_to(WORDS, 0), word_0s, word_1s)
+    byte_keys.keys_of(data, starts, ends, n, pointer_to(SEED, 0), word_0s, word_1s)
     return [(word_0s[i], word_1s[i]) for i in range(n)]
 
 

@@ -12,10 +12,10 @@ import pytest
 
 import structures as st
 from structures.hash_tables import byte_counter_kernels, int_map_kernels
-from structures.primitives.hashing import WORDS, mix, mix_two
+from structures.primitives.hashing import SEED, mix, mix_two
 from structures.priority_queues import count_buckets_kernels, multiset_heap_kernels
 
-GOLDEN, ROOT_2 = 0x9E3779B97F4A7C15, 0x6A09E667F3BCC909  # factors of hashes without a secret
+GOLDEN, ROOT_2 = 0x9E3779B97F4A7C15, 0x6A09E667F3BCC909  # factors of hashes without a seed
 
 
 def inverse(factor):
@@ -60,7 +60,7 @@ def walk(container):
     places = np.flatnonzero(slots[:-8].reshape(-1, 8)[:, :4].ravel() != int_map_kernels.EMPTY)
     buckets = places >> 2
     keys = slots[:-8].reshape(-1, 8)[:, :4].ravel()[places]
-    homes = np.array([mix(key, WORDS, shift) for key in keys])
+    homes = np.array([mix(key, SEED, shift) for key in keys])
     return int(((buckets - homes) % n_buckets).sum())
 
 
@@ -68,7 +68,7 @@ def walk_of_words(counter):
     slots, *_, shift = byte_counter_kernels.state(counter)
     rows = slots[:-4].reshape(-1, 4)
     occupied = np.flatnonzero(rows[:, 1])
-    homes = np.array([mix_two(*rows[slot, :2], WORDS, shift) for slot in occupied])
+    homes = np.array([mix_two(*rows[slot, :2], SEED, shift) for slot in occupied])
     return int(((occupied - homes) % len(rows)).sum())
 
 
@@ -76,8 +76,8 @@ def walk_of_words(counter):
 @pytest.mark.parametrize("n", [5000, 10_000])
 def test_chosen_keys_are_as_good_as_random_ones(make, n, rng):
     random, chosen = make(), make()
-    random.update_many(rng.integers(-(2**63), 2**63 - 1, n), np.ones(n, np.int64))
-    chosen.update_many(keys_for_golden(n), np.ones(n, np.int64))
+    random.add_many(rng.integers(-(2**63), 2**63 - 1, n), np.ones(n, np.int64))
+    chosen.add_many(keys_for_golden(n), np.ones(n, np.int64))
     assert walk(chosen) < 2 * walk(random) + 100
 
 
@@ -86,7 +86,7 @@ def test_chosen_words_are_as_good_as_random_ones(n, rng):
     walks = []
     for words in (rng.integers(0, 256, (n, 15), dtype=np.uint8), words_for_golden(n, rng)):
         counter = st.ByteCounter()
-        counter.update_many(words.ravel(), np.arange(n + 1) * 15)
+        counter.add_many(words.ravel(), np.arange(n + 1) * 15)
         walks.append(walk_of_words(counter))
     assert walks[1] < 2 * walks[0] + 200
 
@@ -100,7 +100,7 @@ def test_keys_that_come_out_of_a_table_go_well_into_another(make, rng):
         container = make()
         walks.append(0)
         for some in np.array_split(order, 8):  # while it grows
-            container.update_many(keys[some], values[some])
+            container.add_many(keys[some], values[some])
             walks[-1] += walk(container)
     assert walks[0] < 2 * walks[1] + 100
 

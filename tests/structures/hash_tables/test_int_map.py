@@ -9,7 +9,7 @@ from structures import IntMap, kernel
 from structures.hash_tables import int_map_table as module
 from structures.hash_tables.int_map_kernels import int_map_type, map_type, state
 from structures.primitives import hashing
-from structures.primitives.hashing import WORDS
+from structures.primitives.hashing import SEED
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, NOT_A_NUMBER, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import LANGUAGES, IntMapMachine, MapModel, check_program, random_program
 
@@ -24,8 +24,8 @@ ENDS = [INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX]
 
 
 @njit
-def home_of(key, secret, shift):
-    return hashing.mix(key, secret, shift)
+def home_of(key, seed, shift):
+    return hashing.mix(key, seed, shift)
 
 
 def keys_with_home(home, bits, n):
@@ -33,7 +33,7 @@ def keys_with_home(home, bits, n):
     rng, found = np.random.default_rng(0), []
     while len(found) < n:
         key = rng.integers(INT64_MIN, INT64_MAX)
-        if home_of(key, WORDS, 64 - bits) == home:
+        if home_of(key, SEED, 64 - bits) == home:
             found.append(int(key))
     return found
 
@@ -66,7 +66,7 @@ def test_programs(rng, keys, rare):
 def test_deletion_around_the_end_of_the_table(home, numbers):
     here, beside = numbers
     together = keys_with_home(home, 4, here) + keys_with_home((home + 1) % 16, 4, beside)
-    assert {hashing.mix(key, WORDS, 60) for key in together} == {home, (home + 1) % 16}
+    assert {hashing.mix(key, SEED, 60) for key in together} == {home, (home + 1) % 16}
     for hole in range(len(together)):
         container = IntMap()
         container.reserve(40)
@@ -192,8 +192,8 @@ def test_many():
 # --------------------------------------------------------------------------------------- inside compiled code
 @kernel
 def _use(container, keys, deltas):
-    status, failed = container.update_many(keys, deltas)
-    again = container.update_many(keys, np.full(keys.size, INT64_MAX))
+    status, failed = container.add_many(keys, deltas)
+    again = container.add_many(keys, np.full(keys.size, INT64_MAX))
     no_room = container.reserve(2**47)
     container[1] = 2
     del container[1]
@@ -217,7 +217,7 @@ def _use_many(container, keys, values):
     container.add(5)
     container.add(5)
     status = container.set_many(keys, values), container.set_many(keys[1:], values)
-    uneven = container.update_many(keys, values[1:]), container.update_many(keys[1:], values)
+    uneven = container.add_many(keys, values[1:]), container.add_many(keys[1:], values)
     return status, uneven, container.get_many(keys), container.get_many(np.array([5, 99]), -1)
 
 
@@ -248,10 +248,10 @@ def test_setting_present_keys_needs_no_room():
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "int16"])
-def test_update_many_restores_numbers_that_do_not_fit_the_deltas(dtype):
+def test_add_many_restores_numbers_that_do_not_fit_the_deltas(dtype):
     @njit
     def update(container, keys, deltas):
-        return container.update_many(keys, deltas)
+        return container.add_many(keys, deltas)
 
     container = IntMap({1: 2**40, 2: INT64_MAX})
     before = container.copy()
@@ -307,7 +307,7 @@ def test_floats():
     container = IntMap({5: 1}, dtype=float)
     assert (container.dtype, container[5], type(container[5])) == (np.float64, 1.0, float)
     container.add(5, 0.5)
-    container.update_many([6, 5], [0.25, 1])
+    container.add_many([6, 5], [0.25, 1])
     container.set_many([7], [-2.5])
     assert dict(container.items()) == {5: 2.5, 6: 0.25, 7: -2.5}
     assert container.get_many([5, 8], 9).tolist() == [2.5, 9.0]
@@ -330,7 +330,7 @@ def test_a_sum_of_floats_is_a_number():
     with pytest.raises(ValueError, match="key 1 is not a number"):
         container.add(1, -np.inf)
     with pytest.raises(ValueError, match="key 2 is not a number"):
-        container.update_many([1, 2], [1.0, 1.0])
+        container.add_many([1, 2], [1.0, 1.0])
     assert np.isnan(container[2])
     assert container.keys().tolist() == before.keys().tolist()
     container[1] = np.nan  # any number may be stored

@@ -195,7 +195,7 @@ def test_merge():
     before = one.copy()
     assert one.merge(one) == 0
     assert one == before
-    with pytest.raises(ValueError, match="1 rows do not go into 2"):
+    with pytest.raises(ValueError, match="1 rows cannot be merged into 2"):
         one.merge(KBest(1, 3))
     with pytest.raises(TypeError, match="int64"):
         one.merge(KBest(2, 3, id_dtype=np.int64))

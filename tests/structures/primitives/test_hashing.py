@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import pack_pair, unpack_pair
-from structures.primitives.hashing import FACTOR_BITS, MAX_ID, WORDS, mix, mix_two
+from structures.primitives.hashing import FACTOR_BITS, MAX_ID, SEED, mix, mix_two
 from structures.testing import keys
 
 ID = st.one_of(
@@ -79,30 +79,30 @@ def test_a_kernel_that_has_met_no_container_packs_pairs(python):
 
 @given(keys().map(np.int64), st.integers(2, 61))
 def test_homes_are_in_the_table(key, shift):
-    assert 0 <= mix(key, WORDS, shift) < 2 ** (64 - shift)
-    assert mix(key, WORDS, shift) == mix(key, WORDS, shift - 1) >> 1
+    assert 0 <= mix(key, SEED, shift) < 2 ** (64 - shift)
+    assert mix(key, SEED, shift) == mix(key, SEED, shift - 1) >> 1
 
 
-SECRETS = st.lists(keys(), min_size=3, max_size=3).map(lambda secret: np.array(secret, np.int64))
+SEEDS = st.lists(keys(), min_size=3, max_size=3).map(lambda seed: np.array(seed, np.int64))
 
 
-@given(keys().map(np.int64), SECRETS)
-def test_mixing_is_a_folded_product_times_a_factor(key, secret):
-    key, (factor, _, other) = int(key) % 2**64, (int(word) % 2**64 for word in secret)
+@given(keys().map(np.int64), SEEDS)
+def test_mixing_is_a_folded_product_times_a_factor(key, seed):
+    key, (factor, _, other) = int(key) % 2**64, (int(word) % 2**64 for word in seed)
     folded = (key * factor >> 64) ^ (key * factor % 2**64)
-    assert mix(np.uint64(key).view(np.int64), secret, 3) == (folded * other % 2**64) >> 3
+    assert mix(np.uint64(key).view(np.int64), seed, 3) == (folded * other % 2**64) >> 3
 
 
-@given(keys().map(np.int64), keys().map(np.int64), SECRETS)
-def test_mixing_of_two_words(word_0, word_1, secret):
-    *added, factor = (int(word) % 2**64 for word in secret)
+@given(keys().map(np.int64), keys().map(np.int64), SEEDS)
+def test_mixing_of_two_words(word_0, word_1, seed):
+    *added, factor = (int(word) % 2**64 for word in seed)
     hashed = 0
     for word, plus in zip((word_0, word_1), added, strict=True):
         low = (int(word) + plus) % 2**32
         hashed += low * (((int(word) % 2**64 >> 32) + (plus >> 32)) % 2**32)
     hashed %= 2**64
     hashed ^= hashed >> 32
-    assert mix_two(word_0, word_1, secret, 3) == (hashed * factor % 2**64) >> 3
+    assert mix_two(word_0, word_1, seed, 3) == (hashed * factor % 2**64) >> 3
 
 
 N = 1 << 14
@@ -126,16 +126,16 @@ SPREADS = {
 
 
 @njit
-def homes_of(keys, secret, bits):
+def homes_of(keys, seed, bits):
     homes = np.empty(keys.size, np.int64)
     for i in range(keys.size):
-        homes[i] = mix(keys[i], secret, 64 - bits)
+        homes[i] = mix(keys[i], seed, 64 - bits)
     return homes
 
 
-def walk(keys, secret, bits, room=4):
+def walk(keys, seed, bits, room=4):
     """Return how many full buckets all searches in a table of ``2**bits`` buckets walk past."""
-    count_of = np.bincount(homes_of(keys, secret, bits), minlength=1 << bits)
+    count_of = np.bincount(homes_of(keys, seed, bits), minlength=1 << bits)
     waiting, total = 0, 0
     for count in (count_of - room).tolist() * 2:  # twice: around the end of the table
         waiting = max(0, waiting + count)
@@ -145,18 +145,18 @@ def walk(keys, secret, bits, room=4):
 
 @pytest.mark.parametrize("keys", SPREADS.values(), ids=SPREADS)
 def test_no_set_of_keys_makes_searches_long_whatever_the_secret(keys, rng):
-    """Differences, progressions, what undoes a known hash: with every secret about as good as chance.
+    """Differences, progressions, what undoes a known hash: with every seed about as good as chance.
 
     Half of the slots are occupied. By chance 0.05 full buckets are passed in a search.
     """
     for _ in range(20):
-        secret = rng.integers(-(2**63), 2**63 - 1, 3) | FACTOR_BITS
-        assert walk(keys, secret, 13) < 0.2 * keys.size
+        seed = rng.integers(-(2**63), 2**63 - 1, 3) | FACTOR_BITS
+        assert walk(keys, seed, 13) < 0.2 * keys.size
 
 
 def test_keys_that_collide_under_one_secret_do_not_under_another(rng):
-    secret, other = rng.integers(-(2**63), 2**63 - 1, (2, 3)) | FACTOR_BITS
+    seed, other = rng.integers(-(2**63), 2**63 - 1, (2, 3)) | FACTOR_BITS
     keys = rng.integers(-(2**63), 2**63 - 1, 1 << 18)
-    chosen = keys[homes_of(keys, secret, 6) == 7]
-    assert walk(chosen, secret, 11) > 100 * chosen.size
+    chosen = keys[homes_of(keys, seed, 6) == 7]
+    assert walk(chosen, seed, 11) > 100 * chosen.size
     assert walk(chosen, other, 11) < chosen.size

@@ -57,8 +57,8 @@ def test_programs_of_two_verbs(rng, verb):
 def test_verbs_inside_njit():
     @njit
     def use(buckets, keys, deltas):
-        status, failed = buckets.update_many(keys, deltas)
-        again, failed_again = buckets.update_many(keys, -2 * deltas)
+        status, failed = buckets.add_many(keys, deltas)
+        again, failed_again = buckets.add_many(keys, -2 * deltas)
         no_room = buckets.reserve(2**47)
         popped, counts = buckets.pop_many(2)
         del buckets[popped[0]]  # nothing happens
@@ -75,10 +75,10 @@ def test_verbs_inside_njit():
     assert (ends, size) == ((0, 0, 0, 0), 0)
 
 
-def test_update_many_restores_numbers_that_do_not_fit_the_deltas():
+def test_add_many_restores_numbers_that_do_not_fit_the_deltas():
     @njit
     def update(buckets, keys, deltas):
-        return buckets.update_many(keys, deltas)
+        return buckets.add_many(keys, deltas)
 
     buckets = CountBuckets({1: 2**40, 2: 1})
     before = buckets.copy()

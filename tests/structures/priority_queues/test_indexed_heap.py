@@ -12,8 +12,8 @@ from numba.core.errors import TypingError
 from structures import IndexedMaxHeap, IndexedMinHeap, kernel
 from structures.primitives.memory import new_words
 from structures.primitives.simd import ROW
-from structures.priority_queues import indexed_heap_tree as module
-from structures.priority_queues.indexed_heap_tree import ABSENT
+from structures.priority_queues import tournament_layout as module
+from structures.priority_queues.tournament_layout import ABSENT
 from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, NOT_A_NUMBER, OK, OUT_OF_RANGE
 from structures.testing import LANGUAGES, IndexedHeapMachine, IndexedHeapModel, check_program, random_program
 
@@ -188,7 +188,7 @@ def test_what_is_refused_keeps_the_ages():
     heap = IndexedMinHeap.from_arrays([5, 3, 4], [1, 1, 1], ties="fifo")
     for keys, deltas in (([5, 3, 5, 4], [2, 1, -2, -9]), ([0, 5, 99], [1, 1, 1])):
         with pytest.raises((ValueError, IndexError)):
-            heap.update_many(keys, deltas)
+            heap.add_many(keys, deltas)
         heap._check()
         assert list(heap.items()) == [(5, 1), (3, 1), (4, 1)]
     with pytest.raises(IndexError):
@@ -197,8 +197,8 @@ def test_what_is_refused_keeps_the_ages():
         heap.replace(9, 1)
     heap._check()
     assert list(heap.items()) == [(5, 1), (3, 1), (4, 1)]
-    heap.update_many([5, 3], [1, 0])
-    heap.update_many([5], [-1])
+    heap.add_many([5, 3], [1, 0])
+    heap.add_many([5], [-1])
     assert list(heap) == [3, 4, 5]
 
 
@@ -236,7 +236,7 @@ def test_keys_past_the_end(heap_class, key):
         lambda: heap.add(key),
         lambda: heap.sub(key),
         lambda: heap.improve(key, 5),
-        lambda: heap.update_many([3, key], [1, 1]),
+        lambda: heap.add_many([3, key], [1, 1]),
         lambda: heap_class.from_arrays([3, key], [1, 1], 10),
     ):
         with pytest.raises(IndexError, match=f"key {key} is out of range"):
@@ -257,7 +257,7 @@ def test_keys_past_the_end(heap_class, key):
             heap[key],
             heap.get(key, 7),
             key in heap,
-            heap.update_many(np.array([3, key]), np.array([1, 1])),
+            heap.add_many(np.array([3, key]), np.array([1, 1])),
         )
 
     assert inside(heap, key) == ((OUT_OF_RANGE,) * 5, 0, 7, False, (OUT_OF_RANGE, 1))
@@ -338,7 +338,7 @@ def test_numbers_past_float32(number):
         lambda: heap.__setitem__(1, number),
         lambda: heap.add(1, number),
         lambda: heap.improve(1, number),
-        lambda: heap.update_many([2, 1], [0, number]),
+        lambda: heap.add_many([2, 1], [0, number]),
     ):
         with pytest.raises(OverflowError, match="does not fit float32"):
             change()
@@ -362,10 +362,10 @@ def test_zeros_and_infinities(dtype):
 # ----------------------------------------------------------------------------------- inside compiled code
 @kernel
 def _use(heap, keys, deltas):
-    status, failed = heap.update_many(keys, deltas)
+    status, failed = heap.add_many(keys, deltas)
     heap.add(5)  # the default
     heap.add(key=5, n=2)
-    again = heap.update_many(keys, -3 * deltas)
+    again = heap.add_many(keys, -3 * deltas)
     no_room = heap.reserve(2**47)
     popped, counts = heap.pop_many(2)
     heap[60] = 9
@@ -507,18 +507,15 @@ def test_kernels_against_a_list(rng, n_keys, with_ages):
         first = min(entries, key=entries.get)
         assert (winners[-1], ranks[-1]) == (first, entries[first][0])
         tied = sorted(key for key, (rank, _) in entries.items() if rank == ranks[-1])
-        assert module.tied_keys(ranks, winners, ages).tolist() == tied
+        assert module.ids_up_to(ranks, winners, ages, ranks[-1]).tolist() == tied
         key = first if step % 3 == 0 else int(rng.integers(0, n_keys))
         assert module.is_present(ranks, ages, key) == (key in entries)
         entry = (int(rng.integers(0, 5)), int(rng.integers(0, 10**9)) if with_ages else key)
         if step % 3 == 0 and len(entries) > 1:
             module.settle(ranks, winners, ages, key, ABSENT, ABSENT)
             del entries[key]
-        elif entry < entries.get(key, (ABSENT, 0)):
-            module.rise(ranks, winners, ages, key, *entry)
-            entries[key] = entry
         else:
-            module.settle(ranks, winners, ages, key, *entry)
+            module.place(ranks, winners, ages, key, *entry)
             entries[key] = entry
         for row in range(0, n_leaves, ROW):
             inside = [entries[key] for key in range(row, row + ROW) if key in entries]

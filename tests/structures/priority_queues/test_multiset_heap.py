@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import MaxHeap, MinHeap, kernel
-from structures.priority_queues import multiset_heap_blocks as module
-from structures.priority_queues.multiset_heap_blocks import ARITY, TIE
 from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, NOT_A_NUMBER, OK
 from structures.testing import LANGUAGES, HeapMachine, HeapModel, check_program, counts, keys, random_program
 
@@ -119,7 +117,7 @@ def test_reserved_room_is_enough_while_keys_come_and_go(heap_class, n):
     heap = heap_class()
     heap.reserve(n)
     nbytes = heap.nbytes
-    heap.update_many(np.arange(n), np.arange(n) + 1)
+    heap.add_many(np.arange(n), np.arange(n) + 1)
     for key in range(n, min(12 * n, n + 20_000)):
         heap.pop()
         heap[key] = key * 7919 % 1009
@@ -127,17 +125,51 @@ def test_reserved_room_is_enough_while_keys_come_and_go(heap_class, n):
     heap._check()
 
 
-def test_keys_that_have_left_take_at_most_a_fifth():
-    heap = MaxHeap()
+def test_keys_that_have_left_take_a_bounded_room():
+    heap, sizes = MaxHeap(), set()
     for key in range(1001):
         heap[key] = 1
-    nbytes = heap.nbytes
-    heap.pop()
     for key in range(1001, 20_000):
         heap[key] = 1
         heap.pop()
-    assert heap.nbytes == nbytes
+        if key > 3000:
+            sizes.add(heap.nbytes)
+    assert len(sizes) == 1
     heap._check()
+
+
+@BOTH
+def test_one_entry_may_look_like_an_absent_one(heap_class):
+    """The greatest key with the last priority; it comes, changes, leaves, and gets another id."""
+    last = INT64_MIN if heap_class is MaxHeap else INT64_MAX
+    heap = heap_class()
+    look = heap.nlargest if heap_class is MaxHeap else heap.nsmallest
+    for step in range(200):
+        heap[INT64_MAX] = last
+        heap[step] = last
+        heap[step + 1] = 5
+        heap._check()
+        assert heap.peek() == (step + 1, 5)
+        assert heap.to_arrays()[0].tolist() == look(3)[0].tolist() == [step + 1, step, INT64_MAX]
+        assert heap.pop_many(2)[0].tolist() == [step + 1, step]
+        assert heap.peek() == (INT64_MAX, last)
+        assert heap.ties().tolist() == look(3)[0].tolist() == [INT64_MAX]
+        assert heap.copy() == heap != heap_class()
+        with pytest.raises(ValueError, match="would fall below 0"):
+            heap.add_many([INT64_MAX, step, step], [0, 5, -9] if last < 0 else [-7, 5, -9])
+        heap._check()
+        assert heap.peek() == (INT64_MAX, last)
+        if step % 3 == 0:
+            assert heap.pop() == (INT64_MAX, last)
+        elif step % 3 == 1:
+            heap[INT64_MAX] = 7
+            assert heap.pop() == (INT64_MAX, 7)
+        else:
+            for key in range(1000, 1040):  # ids are given anew
+                heap[key] = 1
+                heap.pop()
+        heap._check()
+        assert len(heap) == (step % 3 == 2)
 
 
 def test_building_equals_inserting(rng):
@@ -266,7 +298,7 @@ def test_priorities_are_numbers(heap_class, number):
         with pytest.raises(TypeError):
             change(1, number)
     with pytest.raises((TypeError, ValueError)):
-        heap.update_many([1], [number])
+        heap.add_many([1], [number])
     assert list(heap.items()) == [(1, 2.5)]
 
 
@@ -274,7 +306,7 @@ def test_integers_may_go_into_a_float_heap():
     heap = MaxHeap(dtype=float)
     heap[1] = 3
     heap.add(1, np.int8(2))
-    heap.update_many([1], [1])
+    heap.add_many([1], [1])
     assert heap.pop() == (1, 6.0)
     with pytest.raises(OverflowError):
         heap[1] = 10**400
@@ -283,10 +315,10 @@ def test_integers_may_go_into_a_float_heap():
 # ----------------------------------------------------------------------------------- inside compiled code
 @kernel
 def _use(heap, keys, deltas):
-    status, failed = heap.update_many(keys, deltas)
+    status, failed = heap.add_many(keys, deltas)
     heap.add(5)  # the default
     heap.add(key=5, n=2)
-    again = heap.update_many(keys, -3 * deltas)
+    again = heap.add_many(keys, -3 * deltas)
     no_room = heap.reserve(2**47)
     popped, counts = heap.pop_many(2)
     heap[60] = 9
@@ -345,7 +377,7 @@ def test_not_a_number_inside_njit():
     @njit
     def use(heap):
         sums = heap.add(1, np.nan), heap.sub(1, np.inf), heap.add(1, 5.0), heap.sub(2, 1.0)
-        return sums, heap.update_many(np.array([1, 2]), np.array([1.0, np.nan]))
+        return sums, heap.add_many(np.array([1, 2]), np.array([1.0, np.nan]))
 
     heap = MaxHeap({1: math.inf})
     assert use(heap) == ((NOT_A_NUMBER, NOT_A_NUMBER, OK, NEGATIVE), (NOT_A_NUMBER, 1))
@@ -357,10 +389,10 @@ def test_not_a_number_inside_njit():
     [(2**40, np.array([1, -5], np.int32)), (2**40, np.array([1, -5], np.int8)), (2.5, np.array([1, -5]))],
     ids=["int32", "int8", "int64-float"],
 )
-def test_update_many_restores_numbers_that_do_not_fit_the_deltas(count, deltas):
+def test_add_many_restores_numbers_that_do_not_fit_the_deltas(count, deltas):
     @njit
     def update(heap, keys, deltas):
-        return heap.update_many(keys, deltas)
+        return heap.add_many(keys, deltas)
 
     heap = MaxHeap({1: count, 2: 1})
     before = heap.copy()
@@ -378,69 +410,6 @@ def test_floats_inside_njit():
         return refused, heap[1]
 
     assert use(MaxHeap(dtype=float)) == ((NOT_A_NUMBER, NOT_A_NUMBER, 0), 2.5)
-
-
-# ---------------------------------------------------------------------------------- kernels on plain arrays
-def parts_with(entries):
-    """Return a table with the given (rank, key) in the first slots, in no order, and its parts."""
-    table = module.new_table(module.rows_for(max(len(entries), 1)), module.KEYS)
-    halves = table.view(np.int32)
-    parts = table, halves[2 * module.IDS * table[0] :], halves[2 * module.SLOTS * table[0] :]
-    for slot, (rank, key) in enumerate(entries):
-        module.open_slot(table, slot)
-        module.write_entry(parts, slot, rank, key, key)
-    return parts
-
-
-def entry_at(parts, slot):
-    rows, ids, _ = parts
-    rank = module.rank_at(slot)
-    return int(rows[rank]), int(rows[rank + TIE]), int(ids[slot])
-
-
-def test_kernels_against_a_list(rng):
-    entries = [(int(rank), key) for key, rank in enumerate(rng.integers(0, 9, 130))]
-    parts = parts_with(entries)
-    table, _, slot_of = parts
-    module.heapify(parts, 130)
-    left = {key: rank for rank, key in entries}
-    for size in range(130, 0, -1):
-        rank, key, number = entry_at(parts, 0)
-        assert (rank, key) == min((rank, key) for key, rank in left.items())
-        assert key == number
-        tied = [key for key, other in left.items() if other == rank]
-        found = module.tied_slots(table, size).tolist()
-        assert sorted(entry_at(parts, slot)[1] for slot in found) == sorted(tied)
-        if size % 16 == 2:
-            first = module.first_slots(table, size, size // 3).tolist()
-            in_order = sorted((rank, key) for key, rank in left.items())
-            assert [entry_at(parts, slot)[:2] for slot in first] == in_order[: size // 3]
-        changed = int(rng.choice(list(left)))
-        left[changed] = int(rng.integers(0, 9))
-        module.change_entry(parts, size, int(slot_of[changed]), left[changed], changed)
-        removed = int(rng.choice(list(left)))
-        module.cut_entry(parts, size, int(slot_of[removed]))
-        del left[removed]
-        for slot in range(1, size - 1):
-            assert entry_at(parts, (slot - 1) // ARITY)[:2] < entry_at(parts, slot)[:2]
-        assert sorted(entry_at(parts, slot)[1] for slot in range(size - 1)) == sorted(left)
-        assert all(entry_at(parts, slot_of[key])[1:] == (key, key) for key in left)
-
-
-def test_a_table_is_copied_into_a_larger_one(rng):
-    entries = [(int(rank), key) for key, rank in enumerate(rng.integers(0, 9, 61))]
-    parts = parts_with(entries)
-    larger = module.new_table(module.rows_for(100), module.KEYS)
-    module.move_all(parts[0], 61, 61, larger, module.rows_for(100))
-    halves = larger.view(np.int32)
-    moved = larger, halves[2 * module.IDS * larger[0] :], halves[2 * module.SLOTS * larger[0] :]
-    assert [entry_at(moved, slot) for slot in range(61)] == [entry_at(parts, slot) for slot in range(61)]
-    assert moved[2][:61].tolist() == list(range(61))
-    assert module.capacity_of(larger) >= 100
-
-
-def test_no_ties_in_an_empty_heap():
-    assert module.tied_slots(parts_with([])[0], 0).tolist() == []
 
 
 def test_a_heap_is_checked_where_no_map_was_made(python):

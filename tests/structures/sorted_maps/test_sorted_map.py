@@ -180,8 +180,8 @@ def test_many_keys_are_merged_or_inserted(size, m):
     other, model_2 = container.copy(), SortedModel(model)
     container.set_many(keys, values)
     model.set_many(keys.tolist(), values.tolist())
-    other.update_many(keys, values)
-    model_2.update_many(keys.tolist(), values.tolist())
+    other.add_many(keys, values)
+    model_2.add_many(keys.tolist(), values.tolist())
     for one, expected in ((container, model), (other, model_2)):
         one._check()
         assert list(one.items()) == sorted(expected.items())
@@ -265,7 +265,7 @@ def test_a_key_that_is_not_a_number_is_refused():
     for call in (
         *(lambda verb=verb: ask(verb, [1.0, nan]) for verb in ("get_many", "rank_many")),
         lambda: container.set_many([2.0, nan], [1, 1]),
-        lambda: container.update_many([2.0, nan], [1, 1]),
+        lambda: container.add_many([2.0, nan], [1, 1]),
         lambda: container.remove_many([1.5, nan]),
         lambda: SortedMap.from_arrays([2.0, nan], [1, 1]),
     ):
@@ -294,7 +294,7 @@ def test_values_that_are_not_numbers():
         with pytest.raises(ValueError, match="not a number"):
             container.add(key, delta)
     with pytest.raises(ValueError, match="not a number"):
-        container.update_many([5, 2], [1.0, -np.inf])
+        container.add_many([5, 2], [1.0, -np.inf])
     assert (len(container), 5 in container) == (2, False)
 
 
@@ -371,7 +371,7 @@ def test_errors_of_sums():
     with pytest.raises(OverflowError, match=r"2\.5"):
         container.add(2.5)
     with pytest.raises(OverflowError, match=r"key 2\.5"):
-        container.update_many([1.5, 2.5], [1, 1])
+        container.add_many([1.5, 2.5], [1, 1])
     assert container.to_arrays()[0].tolist() == [2.5]
     with pytest.raises(ValueError, match="2 keys but 1 values"):
         container.set_many([1, 2], [1])
@@ -401,8 +401,8 @@ def _use(container, keys, values):
         container.reserve(2**47),
         container.remove(99),
         container.add(5, 2**63 - 1),
-        container.update_many(keys, np.full(keys.size, 2**63 - 1)),
-        container.update_many(keys, values[1:]),
+        container.add_many(keys, np.full(keys.size, 2**63 - 1)),
+        container.add_many(keys, values[1:]),
         container.remove_many(np.array([5, 98])),
         container.remove_many(keys[:1]),
     )
@@ -444,7 +444,7 @@ def _use_floats(container, nan):
     container[2] = 7  # an int for a float
     container.add(2.5, 1.5)
     wrong = container.set(nan, 1), container.add(nan, 1), container.set_many(np.array([1.0, nan]), np.ones(2))
-    sums = container.add(2.5, nan), container.update_many(np.array([2.0, nan]), np.ones(2))
+    sums = container.add(2.5, nan), container.add_many(np.array([2.0, nan]), np.ones(2))
     return wrong, sums, nan in container, container.floor(3), container.higher(2, (nan, 1))
 
 

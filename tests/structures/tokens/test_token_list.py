@@ -100,7 +100,7 @@ def test_one_dimension(dtype):
     [[], [0], [0, 2], [1, 3], [0, 0, 3], [0, 2, 2, 3], [0, 2, 1, 3], [0, 4], [-1, 3], [3, 0], [0, 3, 3]],
 )
 def test_wrong_offsets(offsets):
-    with pytest.raises(ValueError, match="segment_offsets must rise from 0"):
+    with pytest.raises(ValueError, match="segment_offsets must ascend strictly from 0"):
         TokenList([1, 2, 3], offsets)
 
 

@@ -146,7 +146,7 @@ def colliding(encoder, n):
     """
     sample = copy_of_known(encoder._idle[0].memory)
     sample.clear()
-    sample.update(words_of(160 * n))
+    sample.add_many(words_of(160 * n))
     words, slots = np.array(list(sample)), slots_of(sample)
     found = words[slots < np.sort(slots)[len(slots) // 128]].tolist()
     assert len(found) >= n
@@ -169,7 +169,7 @@ def test_pieces_that_collide_are_forgotten(n):
     encoder.encode(b"to make a worker")
     words = colliding(encoder, n)
     plain = known_of(encoder)
-    plain.update(words)
+    plain.add_many(words)
     assert furthest_in(plain, words) > n // 2, "they do collide"
     for _ in range(2):
         for i in range(0, n, 100):
@@ -255,7 +255,7 @@ def test_other_pieces_are_not_forgotten():
 def test_a_full_table_comes_nowhere_near_the_limit():
     counter = ByteCounter()
     words = words_of(1 << 20)[: 1 << 19]
-    counter.update(words)
+    counter.add_many(words)
     assert 2 * len(counter) == 1 << 20
     assert furthest_in(counter, words) < MOST_PROBES // 2
 

@@ -539,12 +539,12 @@ def test_compiled_only_refuses_steps_of_the_regex_package(steps, tmp_path):
     path = tmp_path / "tokenizer.json"
     bpe.train(["low lower"], 258, pattern="gpt2", progress=False).save_huggingface(path)
     document = json.loads(path.read_text())
-    assert bpe.Tokenizer.open(path, compiled_only=True).encode("low") == [257]
+    assert bpe.Tokenizer.load(path, compiled_only=True).encode("low") == [257]
     path.write_text(json.dumps(document | {"normalizer": {"type": "NFC"}}))
-    assert bpe.Tokenizer.open(path, compiled_only=True).encode("low") == [257]
+    assert bpe.Tokenizer.load(path, compiled_only=True).encode("low") == [257]
     path.write_text(json.dumps(document | steps))
-    bpe.Tokenizer.open(path)
+    bpe.Tokenizer.load(path)
     with pytest.raises(
         ValueError, match=r"tokenizer.json: the regex package runs 'a\+b', of a step: compiled_only"
     ):
-        bpe.Tokenizer.open(path, compiled_only=True)
+        bpe.Tokenizer.load(path, compiled_only=True)

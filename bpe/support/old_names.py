@@ -1,0 +1,26 @@
+"""Names that are gone: for one release, an error for each names the new one."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+# Delete this module, and what imports it, with the release after the next.
+NEW_NAME_OF = {
+    "Tokenizer.open": "Tokenizer.load",
+    "Tokenizer.truncated": "Tokenizer.with_vocab_size",
+    "specials": "disallowed_special",
+    "bpe count": "bpe count-words",
+    "--special": "--special-token",
+    "--special-first": "--like",
+    "--alphabet": "--like",
+}
+
+
+class OldName:
+    """An attribute that is gone: the AttributeError names the new one."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"{owner.__name__}.{name}"
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise AttributeError(f"{self._name} is now {NEW_NAME_OF[self._name]}")

@@ -1,0 +1,207 @@
+"""The tournament that all heaps are: 32 ids at a time, and a leaf for each.
+
+A tournament over int64 *ranks*, least rank first. Every id has a leaf, in the heap or not. The first of a
+row of 32 words is written to one word of the level above, with its id. The rank of a priority is an int64 in
+the same order (for floats, the bits); a heap with the greatest first takes the complement. ::
+
+    level 0      0 1 2 ... 31 | 32 ... 63 | ... | ... n - 1 -    the leaf of each id; - past the end
+                        |            |
+    level 1             0            1  ...  31 | ...            word w has the first of row w below
+                                     |
+    level 2                          0                           the root: one word
+
+    ranks        level 0 | level 1 | level 2        the greatest int64 for an id that is not in the heap
+    winners                level 1 | level 2        the id of each of these ranks
+    ages         level 0 | level 1 | level 2        the order of equal ranks; empty where ids order them
+
+An id that comes, or comes nearer to the top, is written upwards as long as it wins. For one that leaves, or
+falls back, the first among the others is found in the row of every level where it has won: in none, most
+often. The addresses of the rows follow from the id, so that the processor loads all of them at once. A row is
+read with a few vector instructions. In an implicit heap with the slot of each id in an array, the next row is
+known when the last one is decided, and an entry writes its slot whenever it moves; this one has no slots.
+
+Of equal priorities, the smallest key is first (``ties="key"``), or the key that came first
+(``ties="fifo"``): it has the least *age*, a number that grows with each entry. A key that gets another
+priority comes anew, as if it had left before; one that is given the priority it has keeps its age. Where keys
+decide, the key is its age. Ids that are keys need no array for that, until a priority has the rank that marks
+absent ids.
+
+A heap of any keys may have one entry with the rank and the age that mark absent ids: that of the greatest key
+with the last of all priorities. Its id is in the field ``last``.
+
+Invariants
+----------
+1. Each word above level 0 has the least (rank, age) of its row below, and ``winners`` has the id of that
+   entry; without ages, the id is the age. Where no id of a row is in the heap, or only ``last``, rank and age
+   are those of absent ids, and the winner is any.
+2. Ids that are not in the heap, and the rest of the last row of a level, have the greatest int64 as rank and,
+   if there are ages, as age. ``size`` ids are in the heap, all of them below ``n``.
+3. All ages of ids in the heap differ.
+4. Level 0 is whole rows, with room for n ids; each level has a word for each row below; the root is alone.
+
+Source: Knuth, The Art of Computer Programming, 5.4.1, trees of winners.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from structures import status
+from structures.base.queue import Counted
+from structures.primitives.simd import ROW
+from structures.priority_queues.tournament_kernels import (
+    NOBODY,
+    fill,
+    has_room,
+    is_by_age,
+    new_heap,
+    tournament,
+)
+from structures.priority_queues.tournament_layout import ABSENT, padded
+from structures.status import DTYPE_HINT, error
+
+
+def by_age_of(ties: Any) -> int:
+    """Return 1 for "fifo", 0 for "key", or raise."""
+    if isinstance(ties, types.Type):
+        raise TypeError('ties must be written in the call: "key" or "fifo"')
+    if not isinstance(ties, str) or ties not in ("key", "fifo"):
+        raise ValueError(f'ties must be "key" or "fifo", not {ties!r}')
+    return int(ties == "fifo")
+
+
+class Heap(Counted):
+    """What all heaps share."""
+
+    __slots__ = ()
+    _greatest_first: bool
+    _float_hint = DTYPE_HINT
+
+    @classmethod
+    def _filled(cls, heap_type: Any, n: int, ties: str, keys: np.ndarray, counts: np.ndarray) -> Any:
+        """Return a heap with room for `n` ids, of distinct keys with priorities."""
+        cls._same_length(keys, counts, "counts")
+        self = cls._like(new_heap(heap_type, n, *heap_type.start, by_age_of(ties)))
+        cls._done(status.OK if has_room(self, n) else status.NO_MEMORY, f"{n} keys")
+        failure, i = fill(self, keys, np.ascontiguousarray(counts)) if keys.size else (status.OK, 0)
+        if failure < 0:
+            raise error(failure, int(keys[i]) if i < keys.size else f"{keys.size} keys")
+        return self
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the priorities."""
+        return self._type.dtype
+
+    def _content(self) -> tuple[np.ndarray, ...]:
+        """Return the items in the order of popping, of which the ages are a part."""
+        return self.to_arrays()
+
+    def _check(self) -> None:
+        """Assert the numbered invariants of the module docstring."""
+        ranks, winners, ages, n, last = tournament(self)
+        n_leaves = ranks.size - winners.size
+        id_of = np.append(np.arange(n_leaves), winners)
+        if not ages.size:
+            assert not is_by_age(self), "3: ages"
+            ages = np.where(ranks == ABSENT, ABSENT, id_of)
+        base, width = 0, n_leaves
+        while base + width < ranks.size:
+            rows = slice(base, base + width)
+            order = np.lexsort((ages[rows].reshape(-1, ROW), ranks[rows].reshape(-1, ROW)), axis=1)
+            first = base + ROW * np.arange(width // ROW) + order[:, 0]
+            above = slice(base + width, base + width + width // ROW)
+            assert np.array_equal(ranks[above], ranks[first]), "1: the least ranks"
+            assert np.array_equal(ages[above], ages[first]), "1: the least ages"
+            is_in = ages[first] != ABSENT
+            is_in |= ranks[first] != ABSENT
+            assert np.array_equal(id_of[above][is_in], id_of[first][is_in]), "1: winners"
+            base, width = base + width, padded(width // ROW)
+            assert np.all(ranks[above.stop : base + width] == ABSENT), "2: the rest of a row"
+            assert np.all(ages[above.stop : base + width] == ABSENT), "2: the rest of a row"
+        assert ranks.size == base + 1, "4: the root is the last word"
+        assert n_leaves % ROW == 0 < n_leaves >= n, "4: level 0"
+        is_in = (ranks[:n_leaves] != ABSENT) | (ages[:n_leaves] != ABSENT)
+        if last != NOBODY:
+            assert not is_in[last], "2: the last entry"
+            is_in[last] = True
+        assert not np.any(is_in[n:]), "2: past the end"
+        assert np.count_nonzero(is_in) == len(self), "2: size"
+        assert np.unique(ages[:n_leaves][is_in]).size == len(self), "3: ages differ"
+
+
+class GreatestFirst(Heap):
+    """Base of heaps with the greatest priority first."""
+
+    __slots__ = ()
+    _greatest_first = True
+
+    def nlargest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first `k` entries in order, or all if there are fewer; they stay in the heap.
+
+        Parameters
+        ----------
+        k : int
+
+        Returns
+        -------
+        keys : (m,) int64
+        counts : (m,) int64 or float64
+            Of the dtype of the heap.
+
+        Raises
+        ------
+        ValueError
+            `k` is negative.
+
+        Complexity
+        ----------
+        O(k log n).
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> MaxHeap({7: 2, 8: 5, 9: 1}).nlargest(2)
+        (array([8, 7]), array([5, 2]))
+        """
+        return self._kernels.nlargest(self, self._room(k, "k"))
+
+
+class LeastFirst(Heap):
+    """Base of heaps with the least priority first."""
+
+    __slots__ = ()
+    _greatest_first = False
+
+    def nsmallest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first `k` entries in order, or all if there are fewer; they stay in the heap.
+
+        Parameters
+        ----------
+        k : int
+
+        Returns
+        -------
+        keys : (m,) int64
+        counts : (m,) int64 or float64
+            Of the dtype of the heap.
+
+        Raises
+        ------
+        ValueError
+            `k` is negative.
+
+        Complexity
+        ----------
+        O(k log n).
+
+        Examples
+        --------
+        >>> from structures import MinHeap
+        >>> MinHeap({7: 2, 8: 5, 9: 1}).nsmallest(2)
+        (array([9, 7]), array([1, 2]))
+        """
+        return self._kernels.nsmallest(self, self._room(k, "k"))
