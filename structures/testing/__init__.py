@@ -39,27 +39,37 @@ except ImportError as error:
     message = "structures.testing requires hypothesis: pip install 'bpe-structures[testing]'"
     raise ImportError(message) from error
 
-from structures.testing.indexed_machine import IndexedHeapMachine
-from structures.testing.int_sets import IntSetMachine, IntSetModel, SetOperation
-from structures.testing.languages import LANGUAGES, Operation
-from structures.testing.list_machines import PairIndexMachine, TokenListMachine
-from structures.testing.machines import CountBucketsMachine, HeapMachine, IntMapMachine
+from structures.testing.languages import (
+    LANGUAGES,
+    Operation,
+    RowOperation,
+    SetOperation,
+    SortedOperation,
+)
+from structures.testing.machines import (
+    CountBucketsMachine,
+    FloatSortedMapMachine,
+    HeapMachine,
+    IndexedHeapMachine,
+    IntMapMachine,
+    IntSetMachine,
+    KBestMachine,
+    PairIndexMachine,
+    SortedMapMachine,
+    TokenListMachine,
+)
 from structures.testing.models import (
     HeapModel,
     IndexedHeapModel,
+    IntSetModel,
+    KBestModel,
     MapModel,
     PairModel,
+    SortedModel,
     TokenModel,
     outcome,
 )
 from structures.testing.programs import Language, Program, check_program, random_program
-from structures.testing.rows import KBestMachine, KBestModel, RowOperation
-from structures.testing.sorted_machines import (
-    FloatSortedMapMachine,
-    SortedMapMachine,
-    SortedModel,
-    SortedOperation,
-)
 from structures.testing.strategies import counts, keys
 
 __all__ = [

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import IntEnum
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from structures.compiling.jit import kernel
 from structures.hash_tables.int_map import IntMap
@@ -15,11 +18,8 @@ from structures.priority_queues.indexed_heap import IndexedMaxHeap, IndexedMinHe
 from structures.priority_queues.multiset_heap import MaxHeap, MinHeap
 from structures.sorted_maps.sorted_map import SortedMap
 from structures.status import MISSING, NEGATIVE, NOT_A_NUMBER, OK, OUT_OF_RANGE, OVERFLOW
-from structures.testing.int_sets import INT_SET_LANGUAGE
-from structures.testing.models import NotANumber, PairModel, TokenModel
+from structures.testing.models import IntSetModel, KBestModel, NotANumber, PairModel, SortedModel, TokenModel
 from structures.testing.programs import Language
-from structures.testing.rows import K_BEST_LANGUAGE
-from structures.testing.sorted_machines import SORTED_LANGUAGE
 from structures.tokens.pair_index import PairIndex
 from structures.tokens.token_list import TokenList
 
@@ -34,7 +34,7 @@ _Meanings = dict[int, Callable[[Any, int, Any], tuple[Any, Any]]]
 
 
 class Operation(IntEnum):
-    """The operations of the languages here."""
+    """The operations of the languages of maps, heaps, token lists and indexes."""
 
     ADD = 0
     SET = 1
@@ -215,7 +215,7 @@ def _run_buckets(buckets, operations, keys, numbers, first, second):
     return buckets
 
 
-def _sum(numbers: list[Any]) -> Any:
+def _sum(numbers: Iterable[Any]) -> Any:
     total = sum(numbers)
     return total if isinstance(total, float) else (total + 2**63) % 2**64 - 2**63  # as compiled code adds
 
@@ -398,9 +398,426 @@ _INDEX: _Meanings = {
     Operation.REBUILD: lambda model, key, number: _status(model.rebuild) if number == 0 else (OK, 0),
 }
 
+
+# -------------------------------------------------------------------------------------------- sorted maps
+class SortedOperation(IntEnum):
+    """The operations of the language of sorted maps."""
+
+    ADD = 0
+    SET = 1
+    REMOVE = 2
+    POP = 3
+    SETDEFAULT = 4
+    POP_MIN = 5
+    POP_MAX = 6
+    SET_MANY = 7
+    REMOVE_RANGE = 8
+    CLEAR = 9
+    RESERVE = 10
+    COPY = 11
+    # questions
+    GET = 20
+    CONTAINS = 21
+    FLOOR = 22
+    LOWER = 23
+    CEILING = 24
+    HIGHER = 25
+    RANK = 26
+    SELECT = 27
+    PEEK = 28
+    RANGE = 29
+    MANY = 30
+    WALK = 31
+
+
+FAR = 9  # the length of a range
+NO_KEY = -7
+
+
+@kernel
+def _change_sorted(sorted_map, operation, key, number, first, second):
+    if operation == SortedOperation.ADD:
+        first[0] = sorted_map.add(key, number)
+    elif operation == SortedOperation.SET:
+        sorted_map[key] = number
+    elif operation == SortedOperation.REMOVE:
+        first[0] = sorted_map.remove(key)
+    elif operation == SortedOperation.POP:
+        second[0] = sorted_map.pop(key, number)
+    elif operation == SortedOperation.SETDEFAULT:
+        second[0] = sorted_map.setdefault(key, number)
+    elif operation == SortedOperation.POP_MIN:
+        first[0], second[0] = sorted_map.pop_min((NO_KEY, number))
+    elif operation == SortedOperation.POP_MAX:
+        first[0], second[0] = sorted_map.pop_max()
+    elif operation == SortedOperation.SET_MANY:
+        first[0] = sorted_map.set_many(key + np.arange(0, -FAR, -1), np.arange(FAR))
+    elif operation == SortedOperation.REMOVE_RANGE:
+        first[0] = sorted_map.remove_range(key, key + FAR)
+    elif operation == SortedOperation.CLEAR and key == 0:  # not as often as the others
+        first[0] = sorted_map.clear()
+    elif operation == SortedOperation.RESERVE:
+        first[0] = sorted_map.reserve(key % 1000)
+
+
+@kernel
+def _read_sorted(sorted_map, operation, key, number, first, second):
+    if operation == SortedOperation.GET:
+        first[0], second[0] = sorted_map[key] == sorted_map.get(key), sorted_map.get(key, number)
+    elif operation == SortedOperation.CONTAINS:
+        first[0], second[0] = key in sorted_map, len(sorted_map)
+    elif operation == SortedOperation.FLOOR:
+        first[0], second[0] = sorted_map.floor(key, (NO_KEY, number))
+    elif operation == SortedOperation.LOWER:
+        first[0], second[0] = sorted_map.lower(key, (NO_KEY, number))
+    elif operation == SortedOperation.CEILING:
+        first[0], second[0] = sorted_map.ceiling(key, (NO_KEY, number))
+    elif operation == SortedOperation.HIGHER:
+        first[0], second[0] = sorted_map.higher(key)
+    elif operation == SortedOperation.RANK:
+        first[0], second[0] = sorted_map.rank(key), sorted_map.count(key, key + FAR)
+    elif operation == SortedOperation.SELECT:
+        first[0], second[0] = sorted_map.select(key, (NO_KEY, number))
+    elif operation == SortedOperation.PEEK:
+        first[0], second[0] = sorted_map.peek_min()[0], sorted_map.peek_max()[1]
+    elif operation == SortedOperation.RANGE:
+        keys, values = sorted_map.range_arrays(key, key + FAR)
+        first[0] = keys.sum()
+        if keys.size > 0:
+            second[0] = values[-1]
+
+
+@kernel
+def _read_many_sorted(sorted_map, operation, key, number, first, second):
+    if operation == SortedOperation.MANY:
+        wanted = key + np.arange(0, -FAR, -1)
+        first[0] = sorted_map.floor_many(wanted, (NO_KEY, number))[0].sum()
+        first[0] += sorted_map.ceiling_many(wanted)[0].sum() + sorted_map.rank_many(wanted).sum()
+        second[0] = sorted_map.get_many(wanted, number).max()
+    elif operation == SortedOperation.WALK:
+        entry = sorted_map.higher(key)
+        for _ in range(sorted_map.count(low=key) - (key in sorted_map)):
+            first[0] += np.int64(entry[0])
+            second[0] = entry[1]
+            entry = sorted_map.higher(entry[0])
+
+
+@kernel
+def _run_sorted(sorted_map, operations, keys, numbers, first, second):
+    for i in range(operations.size):
+        operation, key, number = operations[i], keys[i], numbers[i]
+        if operation == SortedOperation.COPY:
+            sorted_map = sorted_map.copy()
+        elif operation < SortedOperation.GET:
+            _change_sorted(sorted_map, operation, key, number, first[i:], second[i:])
+        elif operation < SortedOperation.MANY:
+            _read_sorted(sorted_map, operation, key, number, first[i:], second[i:])
+        else:
+            _read_many_sorted(sorted_map, operation, key, number, first[i:], second[i:])
+    return sorted_map
+
+
+def _past(key: int) -> int:
+    """Return the end of a range that starts at a key."""
+    return _sum([key, FAR])
+
+
+def _down_from(key: int) -> list[int]:
+    return [_sum([key, -i]) for i in range(FAR)]
+
+
+def _sorted_select(model: SortedModel, key: int, number: Any) -> tuple[Any, Any]:
+    return model.select(key) if 0 <= key < len(model) else (NO_KEY, number)
+
+
+def _sorted_range(model: SortedModel, key: int, number: Any) -> tuple[Any, Any]:
+    found, values = model.range_arrays(key, _past(key))
+    return _sum(found), values[-1] if values else 0
+
+
+def _sorted_many(model: SortedModel, key: int, number: Any) -> tuple[Any, Any]:
+    wanted = _down_from(key)
+    floors, ceilings = model.floor_many(wanted, (NO_KEY, 0)), model.ceiling_many(wanted, (0, 0))
+    total = sum(floors[0]) + sum(ceilings[0]) + sum(model.rank_many(wanted))
+    return _sum([total]), max(model.get_many(wanted, number))
+
+
+def _sorted_walk(model: SortedModel, key: int, number: Any) -> tuple[Any, Any]:
+    found = [other for other in model.in_order() if other > key]
+    return _sum(found), model[found[-1]] if found else 0
+
+
+def _sorted_set_many(model: SortedModel, key: int, number: Any) -> tuple[Any, Any]:
+    return _status(model.set_many, _down_from(key), range(FAR))
+
+
+_SORTED: _Meanings = {
+    SortedOperation.ADD: lambda model, key, number: _status(model.add, key, number),
+    SortedOperation.SET: lambda model, key, number: _status(model.__setitem__, key, number),
+    SortedOperation.REMOVE: lambda model, key, number: _status(model.__delitem__, key),
+    SortedOperation.POP: lambda model, key, number: (0, model.pop(key, number)),
+    SortedOperation.SETDEFAULT: lambda model, key, number: (0, model.setdefault(key, number)),
+    SortedOperation.POP_MIN: lambda model, key, number: model.pop_min((NO_KEY, number)),
+    SortedOperation.POP_MAX: lambda model, key, number: model.pop_max((0, 0)),
+    SortedOperation.SET_MANY: _sorted_set_many,
+    SortedOperation.REMOVE_RANGE: lambda model, key, number: (model.remove_range(key, _past(key)), 0),
+    SortedOperation.CLEAR: lambda model, key, number: _status(model.clear) if key == 0 else (OK, 0),
+    SortedOperation.RESERVE: _nothing,
+    SortedOperation.COPY: _nothing,
+    SortedOperation.GET: lambda model, key, number: (1, model.get(key, number)),
+    SortedOperation.CONTAINS: lambda model, key, number: (key in model, len(model)),
+    SortedOperation.FLOOR: lambda model, key, number: model.floor(key, (NO_KEY, number)),
+    SortedOperation.LOWER: lambda model, key, number: model.lower(key, (NO_KEY, number)),
+    SortedOperation.CEILING: lambda model, key, number: model.ceiling(key, (NO_KEY, number)),
+    SortedOperation.HIGHER: lambda model, key, number: model.higher(key, (0, 0)),
+    SortedOperation.RANK: lambda model, key, number: (model.rank(key), model.count(key, _past(key))),
+    SortedOperation.SELECT: _sorted_select,
+    SortedOperation.PEEK: lambda model, key, number: (
+        model.peek_min((0, 0))[0],
+        model.peek_max((0, 0))[1],
+    ),
+    SortedOperation.RANGE: _sorted_range,
+    SortedOperation.MANY: _sorted_many,
+    SortedOperation.WALK: _sorted_walk,
+}
+
+
+# --------------------------------------------------------------------------------------------------- sets
+class SetOperation(IntEnum):
+    """The operations of the language of sets; a number is the step between keys."""
+
+    ADD = 0
+    UPDATE = 1
+    DISCARD = 2
+    REMOVE = 3
+    CONTAINS = 4
+    CONTAINS_MANY = 5
+    TO_ARRAY = 6
+    LOOP = 7
+    EQUALS = 8
+    COPY = 9
+    RESERVE = 10
+    CLEAR = 11
+
+
+MANY = 4  # the keys of an operation with many
+
+
+@kernel
+def _run_set(container, operations, keys, numbers, first, second):
+    for i in range(operations.size):
+        operation, key = operations[i], keys[i]
+        if operation == SetOperation.ADD:
+            first[i] = container.add(key)
+        elif operation == SetOperation.UPDATE:
+            first[i] = container.update(key + numbers[i] * np.arange(MANY))
+        elif operation == SetOperation.DISCARD:
+            first[i] = container.discard(key)
+        elif operation == SetOperation.REMOVE:
+            first[i] = container.remove(key)
+        elif operation == SetOperation.CONTAINS:
+            first[i], second[i] = key in container, len(container)
+        elif operation == SetOperation.CONTAINS_MANY:
+            found = container.contains_many(key + numbers[i] * np.arange(MANY))
+            for j in range(MANY):
+                first[i] += found[j] << j
+        elif operation == SetOperation.TO_ARRAY:
+            in_order = container.to_array()
+            first[i] = in_order.sum()
+            if in_order.size > 0:
+                second[i] = in_order[in_order.size // 2]
+        elif operation == SetOperation.LOOP:
+            for known in container:
+                container.discard(key)  # a loop runs over what was there when it began
+                first[i] = known
+                if known >= key:
+                    break
+        elif operation == SetOperation.EQUALS:
+            other = container.copy()
+            other.add(key)
+            first[i], second[i] = other == container, other != container
+        elif operation == SetOperation.COPY:
+            container = container.copy()
+        elif operation == SetOperation.RESERVE:
+            first[i] = container.reserve(key % 100)
+        elif operation == SetOperation.CLEAR and key == 0:  # not as often as the others
+            first[i] = container.clear()
+    return container
+
+
+def _set_keys(key: int, step: int) -> list[int]:
+    return (key + step * np.arange(MANY)).tolist()
+
+
+def _remove_from_set(model: IntSetModel, key: int) -> int:
+    found = OK if key in model else MISSING
+    model.discard(key)
+    return found
+
+
+def _set_in_order(model: IntSetModel) -> tuple[int, int]:
+    in_order = model.to_array()
+    return int(np.array(in_order, np.int64).sum()), in_order[len(in_order) // 2] if in_order else 0
+
+
+def _loop_over_set(model: IntSetModel, key: int) -> int:
+    in_order = model.to_array()
+    if in_order:
+        model.discard(key)
+    return next((known for known in in_order if known >= key), in_order[-1] if in_order else 0)
+
+
+def _set_meaning(operation: SetOperation, model: IntSetModel, key: int, number: int) -> tuple[int, int]:
+    match operation:
+        case SetOperation.ADD:
+            model.add(key)
+        case SetOperation.UPDATE:
+            model.update(_set_keys(key, number))
+        case SetOperation.DISCARD:
+            model.discard(key)
+        case SetOperation.REMOVE:
+            return _remove_from_set(model, key), 0
+        case SetOperation.CONTAINS:
+            return key in model, len(model)
+        case SetOperation.CONTAINS_MANY:
+            return sum(found << j for j, found in enumerate(model.contains_many(_set_keys(key, number)))), 0
+        case SetOperation.TO_ARRAY:
+            return _set_in_order(model)
+        case SetOperation.LOOP:
+            return _loop_over_set(model, key), 0
+        case SetOperation.EQUALS:
+            return key in model, key not in model
+        case SetOperation.CLEAR if key == 0:
+            model.clear()
+    return OK, 0
+
+
+_SET: _Meanings = {operation: partial(_set_meaning, operation) for operation in SetOperation}
+
+
+# ------------------------------------------------------------------------------------- rows of the k best
+class RowOperation(IntEnum):
+    """The operations of the language of rows; a key is a row and an id, a number a distance."""
+
+    PUSH = 0
+    PUSH_UNCHECKED = 1
+    PUSH_MANY = 2
+    MERGE = 3
+    WORST = 4
+    SIZE = 5
+    ENTRY = 6
+    SET_FLAG = 7
+    ROW = 8
+    TO_ARRAYS = 9
+    COPY = 10
+    CLEAR = 11
+
+
+@kernel
+def _run_rows(q, operations, keys, numbers, first, second):
+    for i in range(operations.size):
+        operation, distance = operations[i], numbers[i]
+        id, row = divmod(keys[i], q.n_rows)
+        if operation == RowOperation.PUSH:
+            first[i] = q.push(row, distance, id, id & 1)
+        elif operation == RowOperation.PUSH_UNCHECKED:
+            first[i] = q.push_unchecked(row, distance, id)
+        elif operation == RowOperation.PUSH_MANY:
+            rows, ids = np.array([row, q.n_rows - 1, row]), np.array([id, id, id + 1])
+            first[i] = q.push_many(rows, np.array([distance, distance + 0.5, distance]), ids, True)
+        elif operation == RowOperation.MERGE:
+            other = q.copy()
+            other.clear()
+            other.push(row, distance, id, True)
+            first[i], second[i] = q.merge(other), len(other)
+        elif operation == RowOperation.WORST:
+            second[i] = q.worst(row)
+        elif operation == RowOperation.SIZE:
+            first[i], second[i] = q.size(row), q.k
+        elif operation == RowOperation.ENTRY and q.size(row) > 0:
+            place = id % q.size(row)
+            second[i], first[i] = q.entry(row, place)
+        elif operation == RowOperation.SET_FLAG and q.size(row) > 0:
+            place = id % q.size(row)
+            first[i] = q.flag(row, place)
+            q.set_flag(row, place, not q.flag(row, place))
+        elif operation == RowOperation.ROW:
+            q.sort(row)
+            distances, ids = q.row(row)
+            first[i] = ids.sum()
+            if distances.size > 0:
+                second[i] = distances[distances.size - 1]
+        elif operation == RowOperation.TO_ARRAYS:
+            distances, ids = q.to_arrays()
+            first[i], second[i] = ids.sum(), distances[row, 0]
+        elif operation == RowOperation.COPY:
+            q = q.copy()
+        elif operation == RowOperation.CLEAR and id == 0:  # not as often as the others
+            q.clear()
+    return q
+
+
+def _pushed(call: Callable[..., Any], *arguments: Any) -> int:
+    """Return the number that compiled code returns, 0 for an entry that is refused."""
+    try:
+        return int(call(*arguments))
+    except ValueError:
+        return 0
+
+
+def _push_rows(model: KBestModel, entries: Iterable[tuple[int, float, int]]) -> int:
+    return sum(_pushed(model.push, *entry, model.flags) for entry in entries)
+
+
+def _set_flag(model: KBestModel, row: int, id: int) -> int:
+    entries = model.rows[row]
+    if not entries:
+        return 0
+    distance, known_as, flag = entries[id % len(entries)]
+    entries[id % len(entries)] = distance, known_as, model.flags and not flag
+    return int(flag)
+
+
+def _row_meaning(operation: RowOperation, model: KBestModel, key: int, number: float) -> tuple[int, float]:
+    n_rows = len(model.rows)
+    id, row = divmod(key, n_rows)
+    entries = model.rows[row]
+    match operation:
+        case RowOperation.PUSH:
+            return _pushed(model.push, row, number, id, model.flags and id % 2 == 1), 0
+        case RowOperation.PUSH_UNCHECKED:
+            return _pushed(model.push_unchecked, row, number, id), 0
+        case RowOperation.PUSH_MANY:
+            many = (row, number, id), (n_rows - 1, number + 0.5, id), (row, number, id + 1)
+            return _push_rows(model, many), 0
+        case RowOperation.MERGE:
+            return _pushed(model.push, row, number, id, model.flags), n_rows
+        case RowOperation.WORST:
+            return 0, model.worst(row)
+        case RowOperation.SIZE:
+            return len(entries), model.k
+        case RowOperation.ENTRY:
+            distance, known_as, _ = entries[id % len(entries)] if entries else (0, 0, False)
+            return known_as, distance
+        case RowOperation.SET_FLAG:
+            return _set_flag(model, row, id), 0
+        case RowOperation.ROW:
+            return sum(entry[1] for entry in entries), entries[-1][0] if entries else 0
+        case RowOperation.TO_ARRAYS:
+            distances, ids = model.to_arrays()[:2]
+            return sum(map(sum, ids)), distances[row][0]
+        case RowOperation.CLEAR if id == 0:
+            model.clear()
+    return 0, 0
+
+
+_ROWS: _Meanings = {operation: partial(_row_meaning, operation) for operation in RowOperation}
+
+
+# -------------------------------------------------------------------------------------------------- all
 LANGUAGES: dict[type, Language] = {
     IntMap: Language(_run_map, _MAP),
-    IntSet: INT_SET_LANGUAGE,
+    IntSet: Language(_run_set, _SET),
     MaxHeap: Language(_run_heap, _HEAP),
     MinHeap: Language(_run_heap, _HEAP),
     IndexedMaxHeap: Language(_run_indexed, _INDEXED),
@@ -408,7 +825,7 @@ LANGUAGES: dict[type, Language] = {
     CountBuckets: Language(_run_buckets, _BUCKETS),
     TokenList: Language(_run_tokens, _TOKENS),
     PairIndex: Language(_run_index, _INDEX),
-    KBest: K_BEST_LANGUAGE,
-    SortedMap: SORTED_LANGUAGE,
+    KBest: Language(_run_rows, _ROWS),
+    SortedMap: Language(_run_sorted, _SORTED),
 }
 """The language of each container; token lists and indexes are not empty, and their numbers are tokens."""

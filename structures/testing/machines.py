@@ -3,6 +3,13 @@
 Each is a ``hypothesis.stateful.RuleBasedStateMachine``. Its rules draw keys from a bundle, so that keys
 recur. An exception is a result like any other. After every rule the container checks its invariants and must
 have the content of the model.
+
+    _Machine            copies, the invariants, the content
+      _RoomyMachine     reserve, clear
+        _KeyedMachine   keys with numbers; the container, the dtype and the keys are parameters
+          IntMap, SortedMap, Heap (its order, too), IndexedHeap, CountBuckets
+        IntSet
+      TokenList, PairIndex, KBest
 """
 
 from __future__ import annotations
@@ -10,6 +17,8 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -25,15 +34,33 @@ from hypothesis.stateful import (
 )
 
 from structures.hash_tables.int_map import IntMap
+from structures.hash_tables.int_set import IntSet
+from structures.neighbours.k_best import KBest
 from structures.priority_queues.count_buckets import CountBuckets
+from structures.priority_queues.indexed_heap import IndexedMaxHeap
 from structures.priority_queues.multiset_heap import MaxHeap
-from structures.testing.models import HeapModel, MapModel, outcome, plain
+from structures.sorted_maps.sorted_map import SortedMap
+from structures.testing.models import (
+    HeapModel,
+    IndexedHeapModel,
+    IntSetModel,
+    KBestModel,
+    MapModel,
+    PairModel,
+    SortedModel,
+    TokenModel,
+    outcome,
+    plain,
+)
 from structures.testing.strategies import counts, keys
+from structures.tokens.pair_index import PairIndex
+from structures.tokens.token_list import TokenList
 
 KNOWN = Bundle("known")
 COUNT = st.runner().flatmap(lambda machine: counts(machine.dtype))
 KEY = st.runner().flatmap(lambda machine: machine.keys())
 SOME = st.dictionaries(KEY, COUNT, min_size=1, max_size=20)
+WAY = st.runner().flatmap(lambda machine: st.sampled_from(machine.ways))
 TOO_MANY = 2**47
 
 
@@ -48,10 +75,12 @@ def through_arrays(container: Any) -> Any:
     return from_arrays(*arrays)
 
 
-# ------------------------------------------------------------------------------------- keys with numbers
 class _Machine(RuleBasedStateMachine):
+    """A container and its model."""
+
     real: Any
     model: Any
+    ways: tuple[Callable[[Any], Any], ...] = (copy.copy, copy.deepcopy, pickled, through_arrays)
 
     def alike(self, verb: str, *arguments: Any) -> Any:
         """Assert that a method returns, or raises, the same in container and model."""
@@ -60,13 +89,29 @@ class _Machine(RuleBasedStateMachine):
         assert got == expected, f"{verb}{arguments} returned {got}, not {expected}"
         return got
 
-    def copied(self, way: Callable[[Any], Any], change_old: bool) -> Any:
-        """Continue with the container or with its copy; return the other of the two, to be changed."""
+    @rule(way=WAY, change_old=st.booleans())
+    def continue_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
+        """Continue with a copy and change the original, or the other way round."""
         other = way(self.real)
         assert other == self.real
         if change_old:
             self.real, other = other, self.real
-        return other
+        self.change(other)
+        other._check()
+
+    def change(self, other: Any) -> None:
+        """Change all of a container."""
+        raise NotImplementedError
+
+    @invariant()
+    def holds(self) -> None:
+        """Check the container's own invariants, and compare everything."""
+        self.real._check()
+        self.compare()
+
+    def compare(self) -> None:
+        """Assert that the container has the content of the model."""
+        raise NotImplementedError
 
 
 class _RoomyMachine(_Machine):
@@ -84,13 +129,8 @@ class _RoomyMachine(_Machine):
         """Remove everything."""
         self.alike("clear")
 
-    @invariant()
-    def holds(self) -> None:
-        """Check the container's own invariants."""
-        self.real._check()
-        assert len(self.real) == len(self.model)
 
-
+# ------------------------------------------------------------------------------------- keys with numbers
 class _KeyedMachine(_RoomyMachine):
     """The methods that maps and heaps share."""
 
@@ -149,18 +189,15 @@ class _KeyedMachine(_RoomyMachine):
         """Add many, all or nothing."""
         self.alike("add_many", [key for key, _ in items], np.array([n for _, n in items], self.dtype))
 
-    @rule(way=st.sampled_from([copy.copy, copy.deepcopy, pickled, through_arrays]), change_old=st.booleans())
-    def continue_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
-        """Continue with a copy and change the original, or the other way round."""
-        other = self.copied(way, change_old)
+    def change(self, other: Any) -> None:
+        """Leave one entry."""
         other.clear()
         other[5] = 5
-        other._check()
         assert list(other.items()) == [(5, 5)]
 
-    @invariant()
-    def has_the_content_of_the_model(self) -> None:
+    def compare(self) -> None:
         """Compare everything."""
+        assert len(self.real) == len(self.model)
         assert dict(self.real.items()) == dict(self.model.items())
 
 
@@ -209,6 +246,200 @@ class IntMapMachine(_KeyedMachine):
         assert list(self.real) == self.real.keys().tolist() == [key for key, _ in items]
         assert self.real.values().tolist() == [value for _, value in items]
         assert self.real == self.new_container(self.model)
+
+
+END = st.one_of(st.none(), KNOWN)
+DEFAULT = st.lists(st.just((-5, -1)), max_size=1)
+
+
+class SortedMapMachine(_KeyedMachine):
+    """:class:`~structures.SortedMap` of int64 keys against a sorted dict.
+
+    Examples
+    --------
+    In a test module; pytest finds the class by its name::
+
+        class MyMapMachine(SortedMapMachine):
+            container, dtype = MyMap, "float64"
+
+        TestMyMap = MyMapMachine.TestCase
+    """
+
+    container: Any = SortedMap
+    key_dtype = "int64"
+
+    def new_container(self, items: dict[Any, Any]) -> Any:
+        """Return a map of `items`."""
+        values = np.array(list(items.values()), self.dtype)
+        return self.container.from_arrays(np.array(list(items), self.key_dtype), values)
+
+    def new_model(self, items: dict[int, Any]) -> SortedModel:
+        """Return the model."""
+        return SortedModel(items)
+
+    @rule(key=KNOWN, default=DEFAULT)
+    def nearest(self, key: Any, default: list[tuple[int, int]]) -> None:
+        """Read the neighbours of a key, with or without a default."""
+        for verb in ("floor", "lower", "ceiling", "higher"):
+            self.alike(verb, key, *default)
+        self.alike("rank", key)
+
+    @rule(wanted=st.lists(KNOWN, max_size=8), default=DEFAULT, value=COUNT)
+    def read_many(self, wanted: list[Any], default: list[tuple[int, int]], value: Any) -> None:
+        """Read many at once."""
+        array = np.array(wanted, self.real.key_dtype)
+        for verb in ("floor_many", "ceiling_many"):
+            self.alike(verb, array, *default)
+        self.alike("rank_many", array)
+        self.alike("get_many", array, value)
+
+    @rule(i=st.integers(-1, 30))
+    def select(self, i: int) -> None:
+        """Select by rank."""
+        self.alike("select", i)
+
+    @rule()
+    def peek(self) -> None:
+        """Read both ends."""
+        self.alike("peek_min")
+        self.alike("peek_max")
+
+    @rule(verb=st.sampled_from(["pop_min", "pop_max"]), default=st.lists(st.none(), max_size=1))
+    def pop_end(self, verb: str, default: list[None]) -> None:
+        """Pop from an end."""
+        self.alike(verb, *default)
+
+    @rule(key=KNOWN, default=st.lists(st.integers(-3, 3), max_size=1))
+    def pop(self, key: Any, default: list[int]) -> None:
+        """Remove a key, with or without a default."""
+        self.alike("pop", key, *default)
+
+    @rule(key=KNOWN, value=COUNT)
+    def setdefault(self, key: Any, value: Any) -> None:
+        """Set a key if it is missing."""
+        self.alike("setdefault", key, value)
+
+    @rule(low=END, high=END)
+    def read_range(self, low: Any, high: Any) -> None:
+        """Read a range in every way."""
+        found, values = self.alike("range_arrays", low, high)
+        self.alike("count", low, high)
+        assert self.real.keys(low, high).tolist() == found
+        assert self.real.values(low, high).tolist() == values
+        assert list(self.real.items(low, high)) == list(zip(found, values, strict=True))
+
+    @rule(low=KNOWN, high=KNOWN)
+    def remove_range(self, low: Any, high: Any) -> None:
+        """Remove a range."""
+        self.alike("remove_range", low, high)
+
+    @rule(known=st.lists(KNOWN, max_size=4))
+    def remove_many(self, known: list[Any]) -> None:
+        """Remove many, some of which may be missing."""
+        self.alike("remove_many", np.array(known, self.real.key_dtype))
+
+    @rule(items=st.lists(st.tuples(KNOWN, COUNT), max_size=8))
+    def set_many(self, items: list[tuple[Any, Any]]) -> None:
+        """Assign many."""
+        values = np.array([value for _, value in items], self.dtype)
+        self.alike("set_many", np.array([key for key, _ in items], self.real.key_dtype), values)
+
+    @rule(start=KNOWN, n=st.integers(1, 400), step=st.sampled_from([1, -1, 7]))
+    def add_run(self, start: Any, n: int, step: int) -> None:
+        """Insert a run of keys, so that there are several leaves."""
+        run = [step * i for i in range(n)] if abs(start) > 2**40 else [start + step * i for i in range(n)]
+        self.alike("add_many", np.array(run, self.real.key_dtype), np.ones(n, self.dtype))
+
+    @rule()
+    def iterate(self) -> None:
+        """Compare all ways to read everything."""
+        expected = self.model.in_order()
+        assert list(self.real) == self.real.keys().tolist() == expected
+        assert self.real == type(self.real).from_arrays(*self.real.to_arrays())
+
+
+class FloatSortedMapMachine(SortedMapMachine):
+    """:class:`~structures.SortedMap` of float64 keys and values against a sorted dict.
+
+    Examples
+    --------
+    As :class:`SortedMapMachine`.
+    """
+
+    dtype = key_dtype = "float64"
+    keys = staticmethod(partial(counts, "float64"))
+
+
+class IntSetMachine(_RoomyMachine):
+    """:class:`~structures.IntSet` against a set.
+
+    Examples
+    --------
+    In a test module; pytest finds the class by its name::
+
+        class MySetMachine(IntSetMachine):
+            container = MySet  # has the methods of an IntSet
+
+        TestMySet = MySetMachine.TestCase
+    """
+
+    container: Any = IntSet
+    keys = staticmethod(keys)  # a strategy
+
+    @initialize(target=KNOWN, some=st.lists(KEY, min_size=1, max_size=20), empty=st.booleans())
+    def start(self, some: list[int], empty: bool) -> Any:
+        """Build set and model."""
+        first = [] if empty else some
+        self.real, self.model = self.container(first), IntSetModel(first)
+        return multiple(*some)
+
+    @rule(target=KNOWN, some=st.lists(KEY, min_size=1, max_size=20))
+    def put_in_many(self, some: list[int]) -> Any:
+        """Add new keys, which go into the bundle."""
+        self.alike("update", some)
+        return multiple(*some)
+
+    @rule(known=st.lists(KNOWN, max_size=8), is_bad=st.booleans())
+    def update(self, known: list[int], is_bad: bool) -> None:
+        """Add many, all or nothing."""
+        if is_bad:
+            assert outcome(self.real.update, [*known, 2**63]) is OverflowError
+        else:
+            self.real |= known
+            self.model |= set(known)
+
+    @rule(key=KNOWN, verb=st.sampled_from(["add", "discard", "remove", "__contains__"]))
+    def use(self, key: int, verb: str) -> None:
+        """Add, remove or look for a key."""
+        self.alike(verb, key)
+
+    @rule(wanted=st.lists(st.one_of(KNOWN, KEY), max_size=8))
+    def contains_many(self, wanted: list[int]) -> None:
+        """Look for many keys."""
+        self.alike("contains_many", wanted)
+
+    @rule(start=st.integers(-(2**40), 2**40), n=st.integers(1, 400), step=st.sampled_from([1, -1, 2**40]))
+    def add_run(self, start: int, n: int, step: int) -> None:
+        """Add a run of keys, so that the table grows."""
+        self.alike("update", [start + step * i for i in range(n)])
+
+    def change(self, other: Any) -> None:
+        """Leave one key."""
+        other.clear()
+        other.add(5)
+        assert list(other) == [5]
+
+    @rule(key=KNOWN)
+    def equals(self, key: int) -> None:
+        """Compare with sets that have the same keys, or one more or less."""
+        other = self.container(self.model)
+        assert self.real == other
+        (other.discard if key in other else other.add)(key)
+        assert self.real != other
+
+    def compare(self) -> None:
+        """Compare everything."""
+        assert list(self.real) == self.model.to_array()
 
 
 class HeapMachine(_KeyedMachine):
@@ -282,6 +513,54 @@ class HeapMachine(_KeyedMachine):
         self.alike("ties")
 
 
+class IndexedHeapMachine(HeapMachine):
+    """:class:`~structures.IndexedMaxHeap` with keys of three levels, some of them past the end.
+
+    A subclass sets another container, dtype and order.
+
+    Examples
+    --------
+    In a test module; pytest finds the class by its name::
+
+        class OldestFirstMachine(IndexedHeapMachine):
+            is_fifo = True
+
+        TestOldestFirst = OldestFirstMachine.TestCase
+    """
+
+    container: Any = IndexedMaxHeap
+    n_keys = 1030
+
+    def keys(self) -> st.SearchStrategy[int]:  # type: ignore[override]
+        """Return a strategy for keys: in one row, at the ends of rows, and anywhere."""
+        ends = st.sampled_from([-1, 31, 32, 1023, 1024, 1029, 1030, 2**40])
+        return st.one_of(st.integers(0, 9), ends, st.integers(0, self.n_keys - 1))
+
+    def new_container(self, items: dict[int, Any]) -> Any:
+        """Return a container of the items whose keys it can hold."""
+        items = {key: count for key, count in items.items() if 0 <= key < self.n_keys}
+        counts = np.array(list(items.values()), self.dtype)
+        return self.container.from_arrays(list(items), counts, self.n_keys, "fifo" if self.is_fifo else "key")
+
+    def new_model(self, items: dict[int, Any]) -> IndexedHeapModel:
+        """Return the model."""
+        items = {key: count for key, count in items.items() if 0 <= key < self.n_keys}
+        return IndexedHeapModel(items, self.n_keys, self.least_first, self.is_fifo)
+
+    @rule(key=KNOWN, count=COUNT)
+    def improve(self, key: int, count: Any) -> None:
+        """Insert, or move towards the top."""
+        self.alike("improve", key, count)
+
+    @rule(keys=st.lists(KNOWN, min_size=1, max_size=5), past=st.booleans())
+    def refuse_many(self, keys: list[int], past: bool) -> None:
+        """Add many and fail, which must restore the order of ties."""
+        far = [1.0] * len(keys) + [float("nan")] if self.dtype != "int64" else [1] * len(keys) + [-(2**63)]
+        last = self.n_keys if past else keys[0]
+        got = outcome(self.real.add_many, [*keys, last], np.array(far, self.dtype))
+        assert got in (ValueError, IndexError, OverflowError)
+
+
 class CountBucketsMachine(HeapMachine):
     """:class:`~structures.CountBuckets`: the methods of a heap, of both ends and of the buckets."""
 
@@ -321,3 +600,260 @@ class CountBucketsMachine(HeapMachine):
     def pop_min(self, default: list[None]) -> None:
         """Pop from the other end."""
         self.alike("pop_min", *default)
+
+
+# ----------------------------------------------------------------------------------- token lists, indexes
+TOKEN = st.one_of(st.integers(0, 4), st.just(2**31 - 1))
+SEGMENTS = st.lists(st.lists(TOKEN, min_size=1, max_size=10), max_size=4)
+POSITION = st.integers(-1, 40)
+
+
+def token_list_of(segments: list[list[int]]) -> TokenList:
+    """Return a token list of segments."""
+    return TokenList(list(chain.from_iterable(segments)), np.cumsum([0, *map(len, segments)]))
+
+
+class TokenListMachine(_Machine):
+    """:class:`~structures.TokenList` against a list of segments, each a list of (position, token)."""
+
+    ways = (copy.copy, copy.deepcopy)  # the others remove what is stale
+
+    @initialize(segments=SEGMENTS)
+    def start(self, segments: list[list[int]]) -> None:
+        """Build list and model."""
+        self.real, self.model = token_list_of(segments), TokenModel(segments)
+
+    @rule(position=POSITION, token=TOKEN)
+    def merge(self, position: int, token: int) -> None:
+        """Merge anywhere, possible or not."""
+        self.alike("merge", position, token)
+
+    @rule(i=st.integers(0, 40), token=TOKEN)
+    def merge_live(self, i: int, token: int) -> None:
+        """Merge at a position that holds a token."""
+        positions = self.model.positions()
+        if positions:
+            self.alike("merge", positions[i % len(positions)], token)
+
+    @rule(position=POSITION)
+    def look(self, position: int) -> None:
+        """Read one position in every way."""
+        for verb in ("next", "prev", "token", "segment_at"):
+            self.alike(verb, position)
+
+    @rule(number=st.integers(-1, 4))
+    def segment(self, number: int) -> None:
+        """Read a segment."""
+        self.alike("segment", number)
+        self.alike("segment_positions", number)
+
+    @rule()
+    def compact(self) -> None:
+        """Remove the tombstones."""
+        self.alike("compact")
+
+    def change(self, other: Any) -> None:
+        """Leave one token in each segment."""
+        other.compact()
+        while len(other) > other.n_segments:
+            last = next(p for p in other.positions().tolist() if other.next(p) >= 0)
+            other.merge(last, 3)
+
+    @rule(way=st.sampled_from([pickled, through_arrays]))
+    def continue_without_tombstones(self, way: Callable[[Any], Any]) -> None:
+        """Replace the list by one built from its content."""
+        self.real, old = way(self.real), self.real
+        self.model.compact()
+        assert self.real == old
+
+    def compare(self) -> None:
+        """Compare everything."""
+        assert len(self.real) == len(self.model.live())
+        assert self.real.n_segments == len(self.model.segments)
+        assert self.real.n_positions == self.model.n_positions
+        assert list(self.real) == self.model.to_arrays()[0]
+        self.alike("positions")
+        self.alike("to_arrays")
+
+
+class PairIndexMachine(_Machine):
+    """:class:`~structures.PairIndex`, over a token list that merges, against a dict of lists."""
+
+    ways = (copy.copy, copy.deepcopy)  # the others remove what is stale
+
+    @initialize(segments=SEGMENTS, full=st.booleans())
+    def start(self, segments: list[list[int]], full: bool) -> None:
+        """Build index and model over a token list."""
+        tokens = token_list_of(segments)
+        self.real = PairIndex.build(tokens) if full else PairIndex(tokens)
+        self.model = PairModel(TokenModel(segments))
+        if full:
+            self.model.rebuild()
+
+    @rule(i=st.integers(0, 40), token=TOKEN, post=st.booleans())
+    def merge(self, i: int, token: int, post: bool) -> None:
+        """Merge two tokens, and post the new pairs or do not."""
+        tokens = self.model.tokens
+        mergeable = [position for position in tokens.positions() if tokens.next(position) >= 0]
+        if not mergeable:
+            return
+        position = mergeable[i % len(mergeable)]
+        self.real.tokens.merge(position, token)
+        tokens.merge(position, token)
+        for left in (tokens.prev(position), position) if post else ():
+            pair = tokens.pair_at(left)
+            if pair is not None:
+                self.alike("add", *pair, left)
+
+    @rule(left=TOKEN, right=TOKEN, position=POSITION)
+    def add(self, left: int, right: int, position: int) -> None:
+        """Post anything, stale postings included."""
+        self.alike("add", left, right, position)
+
+    @rule(left=TOKEN, right=TOKEN, positions=st.lists(st.integers(0, 12), max_size=12))
+    def add_many(self, left: int, right: int, positions: list[int]) -> None:
+        """Post many."""
+        self.alike("add_many", left, right, positions)
+
+    @rule(left=TOKEN, right=TOKEN)
+    def drop(self, left: int, right: int) -> None:
+        """Drop a list that may be missing."""
+        self.alike("drop", left, right)
+
+    @rule(i=st.integers(0, 40))
+    def drop_known(self, i: int) -> None:
+        """Drop a list that is there."""
+        if self.model.lists:
+            self.alike("drop", *sorted(self.model.lists)[i % len(self.model.lists)])
+
+    @rule()
+    def rebuild(self) -> None:
+        """Post everything again."""
+        self.alike("rebuild")
+        assert self.real.stale_fraction() == 0
+
+    @rule()
+    def compact(self) -> None:
+        """Remove the tombstones of the token list, and rebuild."""
+        assert self.real.tokens.compact().tolist() == self.model.tokens.compact()
+        self.alike("rebuild")
+
+    @rule(left=TOKEN, right=TOKEN)
+    def look(self, left: int, right: int) -> None:
+        """Read one pair in every way."""
+        self.alike("postings", left, right)
+        assert ((left, right) in self.real) == (self.alike("count", left, right) > 0)
+
+    def change(self, other: Any) -> None:
+        """Drop everything."""
+        other.tokens.compact()
+        other.rebuild()
+        for pair in other.pairs():
+            other.drop(*pair)
+        assert (len(other), other.n_postings) == (0, 0)
+
+    @rule(follow=st.booleans())
+    def continue_without_stale_postings(self, follow: bool) -> None:
+        """Continue with an index built from the content, over the same token list or a pickled one."""
+        old = self.real
+        self.real = pickled(old) if follow else PairIndex.from_arrays(*old.to_arrays())
+        model = self.model
+        model.lists = {pair: model.postings(*pair) for pair in model.lists if model.count(*pair)}
+        if follow:
+            place = {old: new for new, old in enumerate(model.tokens.compact())}
+            model.lists = {pair: [place[p] for p in postings] for pair, postings in model.lists.items()}
+        else:
+            assert self.real == old
+
+    def compare(self) -> None:
+        """Compare everything."""
+        self.real.tokens._check()
+        assert list(self.real.tokens) == self.model.tokens.to_arrays()[0]
+        assert len(self.real) == len(self.model.lists)
+        assert self.real.n_postings == self.model.n_postings
+        self.alike("pairs")
+        self.alike("stale_fraction")
+        for pair in self.model.lists:
+            self.alike("postings", *pair)
+
+
+# ------------------------------------------------------------------------------------- rows of the k best
+_ROW = st.integers(-1, 3)
+_DISTANCE = st.one_of(
+    st.integers(-2, 6).map(lambda n: n / 2),
+    st.sampled_from([float("inf"), float("-inf"), float("nan"), -0.0, 1e-45, 1e300, 0.1]),
+    st.floats(width=32),
+)
+_ID = st.one_of(st.integers(0, 9), st.sampled_from([-1, 2**31 - 1, 2**31, 2**63 - 1]))
+_NEW_ID = st.integers(0, 40)
+_TRIES = st.lists(st.tuples(_ROW, _DISTANCE, _ID), max_size=4)
+_GOOD = st.lists(st.tuples(st.integers(0, 2), st.floats(0, 4, width=32), _NEW_ID), max_size=60)
+
+
+class KBestMachine(_Machine):
+    """:class:`~structures.KBest` against :class:`KBestModel`.
+
+    Examples
+    --------
+    In a test module; pytest finds the class by its name::
+
+        TestMachine = KBestMachine.TestCase
+    """
+
+    @initialize(
+        k=st.sampled_from([1, 2, 3, 15, 16, 17, 40]),
+        dtype=st.sampled_from(["float32", "float64"]),
+        id_dtype=st.sampled_from(["int32", "int64"]),
+        flags=st.booleans(),
+    )
+    def start(self, k: int, dtype: str, id_dtype: str, flags: bool) -> None:
+        """Make container and model."""
+        self.shape = 3, k, dtype, id_dtype, flags
+        self.real, self.model = KBest(*self.shape), KBestModel(*self.shape)
+
+    @rule(row=_ROW, distance=_DISTANCE, id=_ID, verb=st.sampled_from(["push", "push_unchecked"]))
+    def push(self, row: int, distance: float, id: int, verb: str) -> None:
+        """Push anything."""
+        self.alike(verb, row, distance, id)
+
+    @rule(row=_ROW, distance=_DISTANCE, id=_ID, flag=st.booleans())
+    def push_with_a_flag(self, row: int, distance: float, id: int, flag: bool) -> None:
+        """Push anything with a flag."""
+        self.alike("push", row, distance, id, flag)
+
+    @rule(entries=st.one_of(_GOOD, _TRIES), flag=st.booleans())
+    def push_many(self, entries: list[tuple[int, float, int]], flag: bool) -> None:
+        """Push many, all or nothing."""
+        self.alike("push_many", *([entry[i] for entry in entries] for i in range(3)), flag)
+
+    @rule(entries=_GOOD, k=st.integers(1, 20), flag=st.booleans())
+    def merge(self, entries: list[tuple[int, float, int]], k: int, flag: bool) -> None:
+        """Push the entries of another container."""
+        shape = 3, k, *self.shape[2:4], flag
+        real, model = KBest(*shape), KBestModel(*shape)
+        for other in (real, model):
+            for entry in entries:
+                other.push_unchecked(*entry, flag)
+        assert self.real.merge(real) == self.model.merge(model)
+
+    @rule(row=_ROW)
+    def read(self, row: int) -> None:
+        """Read one row in every way."""
+        for verb in ("worst", "size", "row"):
+            self.alike(verb, row)
+
+    def change(self, other: Any) -> None:
+        """Leave one entry."""
+        other.clear()
+        other.push(1, 0.5, 5)
+        assert [other.size(row) for row in range(3)] == [0, 1, 0]
+
+    @precondition(lambda self: sum(map(len, self.model.rows)) > 30)
+    @rule()
+    def clear(self) -> None:
+        """Remove everything."""
+        self.alike("clear")
+
+    def compare(self) -> None:
+        """Compare everything."""
+        assert plain(self.real.to_arrays()) == self.model.to_arrays()

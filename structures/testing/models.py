@@ -6,6 +6,7 @@ as possible, and slow.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -92,6 +93,138 @@ class MapModel(_Counts):
     def get_many(self, keys: Iterable[int], default: int = 0) -> list[int]:
         """Return the values."""
         return [self.get(key, default) for key in keys]
+
+
+class SortedModel(MapModel):
+    """:class:`~structures.SortedMap`: a dict whose keys are sorted for every call.
+
+    Examples
+    --------
+    >>> model = SortedModel({10: 1, 20: 2})
+    >>> model.floor(15)
+    (10, 1)
+    """
+
+    def in_order(self) -> list[Any]:
+        """Return the keys, ascending."""
+        return sorted(dict.keys(self))
+
+    def _entry(self, i: int, default: tuple[Any, ...] = ()) -> Any:
+        """Return the entry of a rank."""
+        if 0 <= i < len(self):
+            key = self.in_order()[i]
+            return key, self[key]
+        if not default:
+            raise KeyError(i)
+        return default[0]
+
+    def floor(self, key: Any, *default: Any) -> Any:
+        """Return the entry at or below a key."""
+        return self._entry(bisect_right(self.in_order(), key) - 1, default)
+
+    def lower(self, key: Any, *default: Any) -> Any:
+        """Return the entry below a key."""
+        return self._entry(bisect_left(self.in_order(), key) - 1, default)
+
+    def ceiling(self, key: Any, *default: Any) -> Any:
+        """Return the entry at or above a key."""
+        return self._entry(bisect_left(self.in_order(), key), default)
+
+    def higher(self, key: Any, *default: Any) -> Any:
+        """Return the entry above a key."""
+        return self._entry(bisect_right(self.in_order(), key), default)
+
+    def _many(self, verb: Callable[..., Any], keys: Iterable[Any], default: Any) -> tuple[list[Any], ...]:
+        found = [verb(key, *default) for key in keys]
+        return [key for key, _ in found], [value for _, value in found]
+
+    def floor_many(self, keys: Iterable[Any], *default: Any) -> tuple[list[Any], ...]:
+        """Return many floors."""
+        return self._many(self.floor, keys, default)
+
+    def ceiling_many(self, keys: Iterable[Any], *default: Any) -> tuple[list[Any], ...]:
+        """Return many ceilings."""
+        return self._many(self.ceiling, keys, default)
+
+    def rank(self, key: Any) -> int:
+        """Return how many keys are less."""
+        return bisect_left(self.in_order(), key)
+
+    def rank_many(self, keys: Iterable[Any]) -> list[int]:
+        """Return many ranks."""
+        return [self.rank(key) for key in keys]
+
+    def select(self, i: int) -> tuple[Any, Any]:
+        """Return the entry of a rank."""
+        if not 0 <= i < len(self):
+            raise IndexError(i)
+        return self._entry(i)
+
+    def peek_min(self, *default: Any) -> Any:
+        """Return the first entry."""
+        return self._entry(0, default)
+
+    def peek_max(self, *default: Any) -> Any:
+        """Return the last entry."""
+        return self._entry(len(self) - 1 if self else 0, default)
+
+    def _cut(self, entry: Any) -> Any:
+        if self:
+            del self[entry[0]]
+        return entry
+
+    def pop_min(self, *default: Any) -> Any:
+        """Remove the first entry."""
+        return self._cut(self.peek_min(*default))
+
+    def pop_max(self, *default: Any) -> Any:
+        """Remove the last entry."""
+        return self._cut(self.peek_max(*default))
+
+    def between(self, low: Any = None, high: Any = None) -> list[Any]:
+        """Return the keys of a range."""
+        found = self.in_order()
+        return [key for key in found if (low is None or key >= low) and (high is None or key < high)]
+
+    def range_arrays(self, low: Any = None, high: Any = None) -> tuple[list[Any], list[Any]]:
+        """Return the keys and values of a range."""
+        found = self.between(low, high)
+        return found, [self[key] for key in found]
+
+    def count(self, low: Any = None, high: Any = None) -> int:
+        """Return the number of keys in a range."""
+        return len(self.between(low, high))
+
+    def remove_range(self, low: Any = None, high: Any = None) -> int:
+        """Remove the keys of a range."""
+        found = self.between(low, high)
+        self.remove_many(found)
+        return len(found)
+
+    def remove_many(self, keys: Iterable[Any]) -> int:
+        """Remove keys that may be missing."""
+        n = len(self)
+        for key in keys:
+            super().pop(key, None)
+        return n - len(self)
+
+
+class IntSetModel(set[int]):
+    """:class:`~structures.IntSet`: a set.
+
+    Examples
+    --------
+    >>> IntSetModel([3, 1]).to_array()
+    [1, 3]
+    """
+
+    def contains_many(self, keys: Iterable[int]) -> list[bool]:
+        """Return for many keys whether they are there."""
+        return [key in self for key in keys]
+
+    def to_array(self) -> list[int]:
+        """Return the keys, ascending."""
+        return sorted(self)
 
 
 class HeapModel(_Counts):
@@ -449,3 +582,100 @@ class PairModel:
         """Return the stale share of the postings."""
         live = sum(self.count(*pair) for pair in self.lists)
         return 1.0 - live / self.n_postings if self.n_postings else 0.0
+
+
+_RowEntry = tuple[float, int, bool]
+
+
+class KBestModel:
+    """:class:`~structures.KBest`: a sorted list of (distance, id, flag) for each row.
+
+    Parameters
+    ----------
+    n_rows, k : int
+    dtype, id_dtype : dtype
+    flags : bool
+
+    Examples
+    --------
+    >>> model = KBestModel(1, 2)
+    >>> [model.push(0, distance, 7) for distance in (0.5, 0.25)]
+    [True, False]
+    """
+
+    def __init__(
+        self, n_rows: int, k: int, dtype: Any = np.float32, id_dtype: Any = np.int32, flags: bool = False
+    ) -> None:
+        self.k, self.flags = k, flags
+        self.round = np.dtype(dtype).type
+        self.greatest_id = int(np.iinfo(id_dtype).max)
+        self.rows: list[list[_RowEntry]] = [[] for _ in range(n_rows)]
+
+    def _entries(self, row: int) -> list[_RowEntry]:
+        if not 0 <= row < len(self.rows):
+            raise IndexError(row)
+        return self.rows[row]
+
+    def _entry(self, distance: float, id: int, flag: bool) -> _RowEntry:
+        if distance != distance or not 0 <= id <= self.greatest_id or (flag and not self.flags):
+            raise ValueError((distance, id, flag))
+        with np.errstate(over="ignore"):
+            return float(self.round(distance)), id, flag
+
+    def push_unchecked(self, row: int, distance: float, id: int, flag: bool = False) -> bool:
+        """Insert an entry."""
+        entries, entry = self._entries(row), self._entry(distance, id, flag)
+        if len(entries) == self.k and entry[:2] >= entries[-1][:2]:
+            return False
+        entries.insert(bisect_left([other[:2] for other in entries], entry[:2]), entry)
+        del entries[self.k :]
+        return True
+
+    def push(self, row: int, distance: float, id: int, flag: bool = False) -> bool:
+        """Insert an entry, if its id is new."""
+        entries, _ = self._entries(row), self._entry(distance, id, flag)
+        is_in = id in [other for _, other, _ in entries]
+        return not is_in and self.push_unchecked(row, distance, id, flag)
+
+    def push_many(self, rows: Any, distances: Any, ids: Any, flag: bool = False) -> int:
+        """Push all or nothing."""
+        entries = list(zip(rows, distances, ids, strict=True))
+        for row, _, _ in entries:
+            self._entries(row)
+        for _, distance, id in entries:
+            self._entry(distance, id, False)
+        if flag and not self.flags:
+            raise ValueError(flag)
+        return sum(self.push(*entry, flag) for entry in entries)
+
+    def merge(self, other: KBestModel) -> int:
+        """Push the entries of another one."""
+        return sum(
+            self.push(row, distance, id, flag and self.flags)
+            for row, entries in enumerate(other.rows)
+            for distance, id, flag in list(entries)
+        )
+
+    def worst(self, row: int) -> float:
+        """Return the last distance of a full row."""
+        entries = self._entries(row)
+        return entries[-1][0] if len(entries) == self.k else float("inf")
+
+    def size(self, row: int) -> int:
+        """Return the number of entries."""
+        return len(self._entries(row))
+
+    def row(self, row: int) -> tuple[list[Any], ...]:
+        """Return distances, ids, and flags if there are any."""
+        entries = self._entries(row)
+        return tuple([entry[i] for entry in entries] for i in range(2 + self.flags))
+
+    def to_arrays(self) -> tuple[list[Any], ...]:
+        """Return distances, ids, and flags of all rows, padded."""
+        full = [entries + [(float("inf"), -1, False)] * (self.k - len(entries)) for entries in self.rows]
+        return tuple([[entry[i] for entry in entries] for entries in full] for i in range(2 + self.flags))
+
+    def clear(self) -> None:
+        """Remove everything."""
+        for entries in self.rows:
+            entries.clear()

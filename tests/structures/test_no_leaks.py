@@ -11,7 +11,7 @@ def test_nothing_leaks(python):
         from numba.core.runtime import rtsys
         import structures as st
         from structures.testing import LANGUAGES, outcome, random_program
-        from structures.testing.list_machines import token_list_of
+        from structures.testing.machines import token_list_of
 
         @njit
         def errors_inside(heap, keys, deltas):

@@ -16,7 +16,7 @@ from structures.testing import (
     check_program,
     random_program,
 )
-from structures.testing.list_machines import token_list_of
+from structures.testing.machines import token_list_of
 
 TestMachine = PairIndexMachine.TestCase
 LARGEST = 2**31 - 1

@@ -9,7 +9,7 @@ from numba import njit
 from structures import TokenList
 from structures.status import OK
 from structures.testing import LANGUAGES, TokenListMachine, TokenModel, check_program, random_program
-from structures.testing.list_machines import token_list_of
+from structures.testing.machines import token_list_of
 from structures.tokens import token_list_kernels as module
 
 TestMachine = TokenListMachine.TestCase
