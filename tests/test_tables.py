@@ -1,5 +1,6 @@
 """The commands of ``asv_benchmarks`` run, at tiny sizes; they compare results before they print figures."""
 
+import gc
 import importlib
 import json
 from pathlib import Path
@@ -23,6 +24,7 @@ SMALL = {
 def command(monkeypatch):
     """A function that runs a command with some arguments."""
     monkeypatch.syspath_prepend(FOLDER)
+    gc.freeze()  # the commands collect garbage before each run, but not what the tests before left
 
     def run(name, *arguments, needs=(), **sizes):
         for package in needs:
@@ -32,7 +34,8 @@ def command(monkeypatch):
             monkeypatch.setattr(module, constant, size)
         module.main([str(argument) for argument in arguments], standalone_mode=False)
 
-    return run
+    yield run
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="module")
