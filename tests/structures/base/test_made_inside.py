@@ -37,9 +37,7 @@ def _use_words(container):
 
 MAKERS = {
     "max": (lambda: st.MaxHeap(), _use_counts, st.MaxHeap.type()),
-    "min": (lambda: st.MinHeap(), _use_counts, st.MinHeap.type(int)),
     "min of floats": (lambda: st.MinHeap(np.float64), _use_counts, st.MinHeap.type(np.float64)),
-    "max of floats": (lambda: st.MaxHeap(dtype=float), _use_counts, st.MaxHeap.type(dtype="float64")),
     "indexed": (lambda: st.IndexedMaxHeap(9), _use_counts, st.IndexedMaxHeap.type()),
     "indexed by age": (
         lambda: st.IndexedMinHeap(9, np.float32, ties="fifo"),
@@ -55,7 +53,12 @@ MAKERS = {
         _use_map,
         st.SortedMap.type(float, float),
     ),
-    "heap by age": (lambda: st.MinHeap(ties="fifo"), _use_counts, st.MinHeap.type(ties="fifo")),
+    "heap by age": (lambda: st.MinHeap(ties="fifo"), _use_counts, st.MinHeap.type(int, ties="fifo")),
+    "floats by age": (
+        lambda: st.MaxHeap(dtype=float, ties="fifo"),
+        _use_counts,
+        st.MaxHeap.type(dtype="float64", ties="fifo"),
+    ),
     "buckets": (lambda: st.CountBuckets(), _use_counts, st.CountBuckets.type()),
     "words": (lambda: st.ByteCounter(), _use_words, st.ByteCounter.type()),
     "tokens": (lambda: st.TokenList(TOKENS, OFFSETS), lambda t: t.merge(0, 9) + len(t), st.TokenList.type()),

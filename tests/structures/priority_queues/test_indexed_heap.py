@@ -56,8 +56,15 @@ TestFloatFifoMin = FloatFifoMinMachine.TestCase
 TestShortFloat = ShortFloatMachine.TestCase
 
 
-@TIES
-@KINDS
+@pytest.mark.parametrize(
+    ("heap_class", "dtype", "ties"),  # the state machines have others
+    [
+        (IndexedMaxHeap, "int64", "key"),
+        (IndexedMinHeap, "int64", "fifo"),
+        (IndexedMinHeap, "float64", "key"),
+        (IndexedMaxHeap, "float32", "fifo"),
+    ],
+)
 @pytest.mark.parametrize(
     ("n_keys", "numbers", "rare"),
     [
@@ -376,7 +383,7 @@ def _use(heap, keys, deltas):
     return status, failed, again, no_room, popped, counts, missing, left, arrays, heap.peek(), heap.pop()
 
 
-@KINDS
+@pytest.mark.parametrize(("heap_class", "dtype"), [(IndexedMaxHeap, "int64"), (IndexedMinHeap, "float32")])
 def test_verbs_inside_njit(heap_class, dtype):
     given = np.array([5, 6, 5, 7]), np.array([1, 2, 3, 6], dtype)
     heap = heap_class(100, dtype)
