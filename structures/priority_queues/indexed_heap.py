@@ -13,7 +13,7 @@ Complexity
 peek, get, ``in``                    O(1)
 set, add, sub, remove, pop, improve  O(log n), log32(n) levels; O(1) levels expected for a key
                                      that comes with a random count, or is not the top
-add_many, pop_many                O(log n) an item
+add_many, pop_many                   O(log n) an item
 nlargest, nsmallest of k             O(k log n)
 ties                                 O(m log n) for m keys
 to_arrays, items                     O(m log n) for m keys

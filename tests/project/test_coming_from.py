@@ -74,7 +74,7 @@ def test_calls_of_containers_run(package):
     names = {name: getattr(structures, name) for name in structures.__all__}
     keys, values = np.arange(20, 30), np.arange(10, 20)
     names |= {"key": 7, "priority": 1, "value": 2, "low": 5, "high": 25}
-    names |= {"keys": keys, "values": values, "priorities": values}
+    names |= {"keys": keys, "values": values, "priorities": values, "mapping": {20: 1}}
     calls = calls_of(CONTAINERS)[package]
     assert len(calls) >= 5
     for call in calls:

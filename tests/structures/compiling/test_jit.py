@@ -316,7 +316,7 @@ def test_truth_values_and_narrow_floats_widen():
 MISTAKES = {
     "a text": (
         lambda h: h.add("one", 1),
-        "key is unicode_type, but must be an integer: give",
+        "key is unicode_type, but must be an integer: number the texts first",
     ),
     "a pair": (lambda h: h.set((1, 2), 1), r"key is UniTuple.* pack_pair\(left, right\) makes a key"),
     "a pair in brackets": (lambda h: h[1, 2], r"pack_pair\(left, right\) makes a key of two ids"),
