@@ -364,6 +364,7 @@ def _on_cluster(
     try:
         for future in distributed.as_completed(futures):
             shard = future.result()
+            future.release()  # so that it is not encoded again if its worker dies later
             advance(shard.size)
             yield shard
     except distributed.KilledWorker as error:
