@@ -1,6 +1,6 @@
 """The base of the numba types of heaps, and their verbs: kernels that take a heap.
 
-What differs is how a key gets to its id. A type has the methods ``_start(n, zero)``, which makes what is not
+What differs is how a key gets to its id. A type has the methods ``_start(n)``, which makes what is not
 part of the tournament; ``_id_of(key)`` and ``_id_for(key)``, the id of a key or a status below 0, where the
 second gives a new key one; and ``_key_at(at)``, the key of the entry of a word.
 """

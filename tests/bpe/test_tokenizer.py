@@ -277,7 +277,11 @@ def test_equality():
         ({"special_tokens": "<a>"}, TypeError, r"must be in a list: write \['<a>'\]"),
         ({"special_tokens": ["<a>", "<a>"]}, ValueError, "duplicate special token '<a>'"),
         ({"special_tokens": [b"<a>"]}, TypeError, "special token 0 must be str, not bytes"),
-        ({"allowed_special": ["<a>"]}, ValueError, "allowed_special holds '<a>', which is no special token"),
+        (
+            {"allowed_special": ["<a>"]},
+            ValueError,
+            "allowed_special holds '<a>', which is not a special token",
+        ),
         ({"allowed_special": "<a>"}, TypeError, "allowed_special must be 'all' or a collection of str"),
         ({"special_tokens": {1: 300}}, TypeError, "special token 0 must be str"),
         ({"pattern": "nonsense"}, ValueError, "unknown pattern"),
