@@ -12,6 +12,7 @@ from structures.primitives import hashing  # noqa: F401
 
 if TYPE_CHECKING:
     from structures.compiling.jit import kernel
+    from structures.first_use import warmup
     from structures.hash_tables.byte_counter import ByteCounter
     from structures.hash_tables.int_map import IntMap
     from structures.hash_tables.int_set import IntSet
@@ -40,6 +41,7 @@ __all__ = [
     "kernel",
     "pack_pair",
     "unpack_pair",
+    "warmup",
 ]
 
 _MODULE_OF = {
@@ -58,6 +60,7 @@ _MODULE_OF = {
     "kernel": "structures.compiling.jit",
     "pack_pair": "structures.primitives.hashing",
     "unpack_pair": "structures.primitives.hashing",
+    "warmup": "structures.first_use",
 }
 
 

@@ -25,6 +25,7 @@ ROOMS = {
         "sorted_maps",
         "neighbours",
         "tokens",
+        "first_use",
         "kernels",
         "testing",
     ],
