@@ -168,7 +168,7 @@ class TiktokenEncoding:
 
     @property
     def eot_token(self) -> int:
-        """The id of ``<|endoftext|>``; KeyError if it is no special token."""
+        """The id of ``<|endoftext|>``; KeyError if it is not a special token."""
         return self.tokenizer.special_tokens["<|endoftext|>"]
 
     @property

@@ -81,7 +81,7 @@ class Tokenizer:
     ----------
     token_bytes : sequence of bytes or None, or mapping from int to bytes
         The bytes of each id; None for an id that is not used, or that a special token has. A text with a byte
-        that is no token cannot be encoded. Special tokens may be among them, as their UTF-8.
+        that is not a token cannot be encoded. Special tokens may be among them, as their UTF-8.
     merges : iterable of (int, int), or of (bytes, bytes)
         (left, right) in the order of their ranks, as ids or as bytes. A merge makes the id that has the bytes
         of both.
@@ -870,7 +870,7 @@ class Tokenizer:
     ) -> tuple[Self, np.ndarray]:
         """Remove the tokens that a corpus needs least, one by one.
 
-        Only a token that is no part of another one's merge can be removed. Its uses count for its two parts
+        Only a token that is not a part of another one's merge can be removed. Its uses count for its two parts
         from then on. Single bytes and special tokens stay, and so does what a file held besides: ids in it
         follow. The ids that are left move up without a gap, in their order, those of special tokens, too. A
         piece whose tokens all stay is encoded to the same tokens as before.
@@ -938,7 +938,7 @@ class Tokenizer:
 
         Only for texts that you trust: others may hold special tokens that you do not want. The tokenizer
         shares with this one all that is compiled and remembered. Pickles hold these tokens, files do not.
-        Two tokenizers are equal only if they allow the same ones. ValueError if one is no special token.
+        Two tokenizers are equal only if they allow the same ones. ValueError if one is not a special token.
 
         Examples
         --------

@@ -155,7 +155,7 @@ class Engine:
         if allowed_special != "all":
             allowed_special = as_set(allowed_special, "allowed_special")
             for token in sorted(allowed_special.difference(self.vocabulary.cut_tokens))[:1]:
-                raise ValueError(f"allowed_special holds {token!r:.80}, which is no special token")
+                raise ValueError(f"allowed_special holds {token!r:.80}, which is not a special token")
         other = type(self).__new__(type(self))
         vars(other).update(vars(self))
         vars(other).pop("default_rules", None)

@@ -45,12 +45,12 @@ MAX_FILES = 1 << 24
 def to_text(parts: Mapping[str, Any]) -> str:
     """Return what is kept as a text; empty if there is nothing."""
     for key, value in parts.items():
-        need(key in _PARTS and isinstance(value, _PARTS.get(key, ())), f"{key!r:.80} is no part that is kept")
+        need(key in _PARTS and isinstance(value, _PARTS.get(key, ())), f"{key!r:.80} is not a part that is kept")
     for token, flags in parts.get("added_tokens", {}).items():
         need(isinstance(flags, dict), f"the flags of {token!r:.80} are no object")
-    need(all(isinstance(token, str) for token in parts.get("outside", ())), '"outside" is no list of tokens')
+    need(all(isinstance(token, str) for token in parts.get("outside", ())), '"outside" is not a list of tokens')
     for name, content in parts.get("files", {}).items():
-        need(name in FILES, f"{name!r:.80} is no file that is kept")
+        need(name in FILES, f"{name!r:.80} is not a file that is kept")
         need(isinstance(content, FILES[name]), f"the content of {name} is no {_NAMES[FILES[name]]}")
     _check_depth(parts, _DEEPEST)
     full = {key: value for key, value in parts.items() if value}

@@ -195,7 +195,7 @@ class Vocabulary:
 
     @property
     def cut_tokens(self) -> dict[str, int]:
-        """Special and added tokens -> their ids: what is no part of a piece."""
+        """Special and added tokens -> their ids: what is not a part of a piece."""
         return {**self.special_tokens, **self.added_tokens}
 
     def other_tokens(self) -> dict[int, bytes]:
@@ -231,7 +231,7 @@ class Vocabulary:
         for rank, ((left, right), token_id) in enumerate(zip(merges, made, strict=True)):
             for part in (left, right):
                 if part not in bytes_of:
-                    raise ValueError(f"merge {rank}, {(left, right)}, names id {part}, which is no token yet")
+                    raise ValueError(f"merge {rank}, {(left, right)}, names id {part}, which is not a token yet")
             put(token_id, bytes_of[left] + bytes_of[right], "merge", rank)
         return bytes_of
 
@@ -311,7 +311,7 @@ def is_ordinary(pairs: np.ndarray, ids: np.ndarray, given: Sequence[bytes]) -> b
     if pairs.size and not 0 <= pairs.min() <= pairs.max() < len(place_of):
         return False
     left, right = np.ascontiguousarray(place_of[pairs].T)
-    if (np.maximum(left, right) >= np.arange(first, n)).any():  # a part is no token yet
+    if (np.maximum(left, right) >= np.arange(first, n)).any():  # a part is not a token yet
         return False
     lengths, hashes, powers = np.ones(n), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
     lengths[:first] = list(map(len, given))
@@ -382,10 +382,10 @@ def _check_merges(
         left, right = _ids_of_pair(pair, rank, id_of)
         for token_id in (left, right):
             if token_id not in bytes_of:
-                raise ValueError(f"merge {rank}, {(left, right)}, names id {token_id}, which is no token")
+                raise ValueError(f"merge {rank}, {(left, right)}, names id {token_id}, which is not a token")
         token = bytes_of[left] + bytes_of[right]
         if token not in id_of:
-            raise ValueError(f"merge {rank}, {pair!r:.200}, makes {token!r:.200}, which is no token")
+            raise ValueError(f"merge {rank}, {pair!r:.200}, makes {token!r:.200}, which is not a token")
         if (left, right) in pairs:
             raise ValueError(f"merge {rank}, {pair!r:.200}, repeats merge {pairs[left, right]}")
         pairs[left, right] = rank
@@ -403,7 +403,7 @@ def _ids_of_pair(pair: Any, rank: int, id_of: Mapping[bytes, int]) -> tuple[int,
         return index(left), index(right)
     except KeyError as error:
         token = error.args[0]
-        raise ValueError(f"merge {rank}, {pair!r:.200}, names {token!r:.200}, which is no token") from None
+        raise ValueError(f"merge {rank}, {pair!r:.200}, names {token!r:.200}, which is not a token") from None
     except (TypeError, ValueError):
         raise TypeError(f"merge {rank} must be a pair of integers, or of bytes, not {pair!r:.200}") from None
 

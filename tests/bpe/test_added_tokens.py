@@ -290,7 +290,7 @@ def test_damaged_native_files(both, tmp_path):
         ({"added_tokens": {"<x>": -1}}, r"\"added_tokens\"\['<x>'\] is not an id: -1"),
         ({"added_tokens": []}, '"added_tokens" is not an object'),
         ({"added_tokens": {"<x>": 97}}, "has id 97, the id of token b'a'"),
-        ({"kept": {"more": {}}}, "\"kept\": 'more' is no part that is kept"),
+        ({"kept": {"more": {}}}, "\"kept\": 'more' is not a part that is kept"),
         ({"kept": {"added_tokens": {"<x>": 1}}}, "\"kept\": the flags of '<x>' are no object"),
     ):
         (tmp_path / "tok.json").write_text(json.dumps(good | changes))

@@ -175,7 +175,7 @@ def test_of_a_tokenizer_that_changes_text():
 @pytest.mark.parametrize(
     ("wrong", "kind", "message"),
     [
-        (["<new>"], ValueError, "allowed_special holds '<new>', which is no special token"),
+        (["<new>"], ValueError, "allowed_special holds '<new>', which is not a special token"),
         ("<|end|>", TypeError, "allowed_special must be 'all' or a collection of str"),
         (None, TypeError, "allowed_special must be 'all' or a collection of str"),
         ([1], TypeError, "allowed_special must be 'all' or a collection of str"),

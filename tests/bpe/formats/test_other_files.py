@@ -107,20 +107,20 @@ def test_tekken_to_other_files(ranks, tmp_path):
         ({"config": 3}, "not a tokenizer|config"),
         ({"config__pattern": 3}, r"config\.pattern is no text: 3"),
         ({"config__pattern": "(" * 9}, r"config\.pattern: "),
-        ({"config__default_vocab_size": None}, r"config\.default_vocab_size is no number from 0 to .*: None"),
-        ({"config__default_vocab_size": True}, r"config\.default_vocab_size is no number"),
+        ({"config__default_vocab_size": None}, r"config\.default_vocab_size is not a number from 0 to .*: None"),
+        ({"config__default_vocab_size": True}, r"config\.default_vocab_size is not a number"),
         (
             {"config__default_vocab_size": 10**9},
             "default_vocab_size is 1000000000, of which 24 .* 503 entries",
         ),
         ({"config__default_vocab_size": 24}, "default_vocab_size is 24, of which 24"),
-        ({"config__default_num_special_tokens": -1}, r"config\.default_num_special_tokens is no number"),
+        ({"config__default_num_special_tokens": -1}, r"config\.default_num_special_tokens is not a number"),
         (
             {"config__default_num_special_tokens": 10**8},
-            "default_num_special_tokens is no number from 0 to 1",
+            "default_num_special_tokens is not a number from 0 to 1",
         ),
-        ({"vocab": {}}, '"vocab" is no list'),
-        ({"vocab__3": 5}, r"vocab\[3\] is no object"),
+        ({"vocab": {}}, '"vocab" is not a list'),
+        ({"vocab__3": 5}, r"vocab\[3\] is not an object"),
         ({"vocab__3__rank": 4}, r"vocab\[3\]\.rank is not 3: 4"),
         ({"vocab__3__rank": 3.0}, r"vocab\[3\]\.rank is not 3: 3\.0"),
         ({"vocab__3__token_bytes": "AA="}, r"vocab\[3\]\.token_bytes is not base64: 'AA='"),
@@ -128,9 +128,9 @@ def test_tekken_to_other_files(ranks, tmp_path):
         ({"vocab__3__token_bytes": ""}, r"vocab\[3\]\.token_bytes is empty"),
         ({"vocab__3__token_bytes": base64.b64encode(b"!").decode()}, r"vocab\[3\] is b'!', as vocab\[0\] is"),
         ({"vocab__3__token_bytes": base64.b64encode(b"##").decode()}, "byte .* has no token"),
-        ({"special_tokens": {}}, '"special_tokens" is no list'),
-        ({"special_tokens": [3]}, r"special_tokens\[0\] is no object"),
-        ({"special_tokens": [{"rank": 0}]}, r"special_tokens\[0\]\.token_str is no token: None"),
+        ({"special_tokens": {}}, '"special_tokens" is not a list'),
+        ({"special_tokens": [3]}, r"special_tokens\[0\] is not an object"),
+        ({"special_tokens": [{"rank": 0}]}, r"special_tokens\[0\]\.token_str is not a token: None"),
         ({"special_tokens": [{"rank": 24, "token_str": "a"}]}, r"special_tokens\[0\]\.rank .* below 24: 24"),
         ({"special_tokens": [{"rank": 0, "token_str": "a"}] * 2}, r"special_tokens\[1\]\.rank is 0 again"),
         ({"special_tokens": [{"rank": 0, "token_str": "<SPECIAL_9>"}]}, "gives '<SPECIAL_9>' two ids"),
@@ -241,8 +241,8 @@ def test_rank_files_under_another_name(small, tmp_path):
         (b'{"a":' * 99_999, "nested too deeply|not JSON"),
         (b'\n {"a": "b"}', "JSON with the entries"),
         (b"\n\n\n", "is not a message|is cut off"),
-        (b'{"config": 1, "vocab": 2}', '"config" is no object'),
-        (b'{"model": 1}', '"model" is no object'),
+        (b'{"config": 1, "vocab": 2}', '"config" is not an object'),
+        (b'{"model": 1}', '"model" is not an object'),
         (b'{"format": 1}', '"format" is not'),
         (b'{"a": 1, "b": true}', "JSON with the entries"),
     ],
@@ -268,7 +268,7 @@ def test_folders(small, tmp_path):
     small.save_huggingface(tmp_path / "tokenizer.json")
     assert Tokenizer.load(tmp_path) == small
     (tmp_path / "tokenizer.json").write_text('{"model": 3}')
-    with pytest.raises(ValueError, match=r'tokenizer\.json: "model" is no object'):
+    with pytest.raises(ValueError, match=r'tokenizer\.json: "model" is not an object'):
         Tokenizer.load(tmp_path)
     with pytest.raises(FileNotFoundError):
         Tokenizer.load(tmp_path / "missing")
@@ -503,11 +503,11 @@ def test_hostile_folders(folder, name, content, message, tmp_path):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"../../x": {}}, "'../../x' is no file that is kept"),
-        ({"tokenizer.json": {}}, "'tokenizer.json' is no file that is kept"),
-        ({"tokenizer_config.json": "x"}, "the content of tokenizer_config.json is no object"),
+        ({"../../x": {}}, "'../../x' is not a file that is kept"),
+        ({"tokenizer.json": {}}, "'tokenizer.json' is not a file that is kept"),
+        ({"tokenizer_config.json": "x"}, "the content of tokenizer_config.json is not an object"),
         ({"chat_template.jinja": {}}, "the content of chat_template.jinja is no text"),
-        ([], "'files' is no part"),
+        ([], "'files' is not a part"),
     ],
 )
 def test_hostile_native_files(small, files, message, tmp_path):

@@ -78,8 +78,8 @@ def test_the_normalizer_of_claude(tmp_path):
         ({"bpe_ranks": "! 0 é"}, "bpe_ranks: line 1 is not a token in base64"),
         ({"bpe_ranks": "! 0 \ud800"}, "bpe_ranks: line 1 is not a token in base64"),
         ({"bpe_ranks": ""}, "bpe_ranks: no line gives a token"),
-        ({"special_tokens": []}, "special_tokens is no object"),
-        ({"special_tokens": {"<a>": True}}, "special_tokens is no object"),
+        ({"special_tokens": []}, "special_tokens is not an object"),
+        ({"special_tokens": {"<a>": True}}, "special_tokens is not an object"),
         ({"special_tokens": {"<a>": 5}}, "5"),
     ],
 )
