@@ -127,9 +127,7 @@ def tokenizer_of(vocabulary: Vocabulary, pattern: Pattern) -> tokenizers.Tokeniz
     try:
         import tokenizers
     except ImportError:
-        raise ImportError(
-            "a tokenizers.Tokenizer requires tokenizers: pip install tokenizers"
-        ) from None
+        raise ImportError("a tokenizers.Tokenizer requires tokenizers: pip install tokenizers") from None
     return tokenizers.Tokenizer.from_str(dump(vocabulary, pattern).decode())
 
 

@@ -100,9 +100,7 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
     need(isinstance(document, dict) and document.get("format") == FORMAT, f'"format" is not "{FORMAT}"')
     version = document.get("version")
     need(_is_int(version) and version > 0, f'"version" is {version!r}, not a version number')
-    need(
-        version <= VERSION, f'"version" is {version}: written by a newer release; upgrade to read it'
-    )
+    need(version <= VERSION, f'"version" is {version}: written by a newer release; upgrade to read it')
     for key in document:
         need(key in _CHECKS, f"unknown entry {key!r}")
     for key, (is_required, is_right, what) in _CHECKS.items():

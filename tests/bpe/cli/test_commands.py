@@ -232,13 +232,13 @@ def test_convert(folder):
     ("arguments", "message"),
     [
         (["missing.json", "o.json"], r"no such file: missing\.json"),
-        (["plain.json", "o.txt"], r"o\.txt: the name does not tell the format; .*: choose one with --to"),
+        (["plain.json", "o.txt"], r"o\.txt: the name does not tell the format: .*: choose one with --to"),
         (["plain.json", "corpus.txt", "--to", "gpt2"], r"corpus\.txt is a file, not a folder"),
         (["plain.json", "corpus.txt/o.json"], r"corpus\.txt is a file, not a folder"),
         (["plain.json", "no/o.json"], "no such folder"),
         (["tok.json", "o.model"], r"o\.model: minbpe cannot hold white space in a special token"),
         (["cl100k_base.tiktoken", "o.json"], "a rank file has no split pattern: add --pattern"),
-        (["plain.json", "o.json", "--pattern", "gpt2"], "the format native brings its own"),
+        (["plain.json", "o.json", "--pattern", "gpt2"], "the format native has its own"),
         (
             ["cl100k_base.tiktoken", "o.json", "--pattern", "gpt2", "--special-token", "x"],
             "'x' is not TOKEN=ID",

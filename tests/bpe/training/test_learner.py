@@ -463,7 +463,7 @@ def test_bad_corpora_are_refused():
         bpe.Trainer(bpe.WordCounts({"a": 1}), selection="list")
     with pytest.raises(TypeError, match="keep must be callable"):
         bpe.Trainer(bpe.WordCounts({"a": 1}), keep=b"a")
-    with pytest.raises(ValueError, match="bring their own"):
+    with pytest.raises(ValueError, match="have their own"):
         bpe.train(bpe.WordCounts({"a": 1}), 300, special_tokens=[SPECIAL])
 
 
