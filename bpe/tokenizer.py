@@ -291,13 +291,13 @@ class Tokenizer:
         write(self.engine.vocabulary, self.pattern, path, format)
 
     def to_tiktoken(self, name: str = "bpe") -> tiktoken.Encoding:
-        """Return an ``Encoding`` of tiktoken; it drops what the pattern leaves between matches."""
+        """Return a ``tiktoken.Encoding``; it drops the text between matches of the pattern."""
         from bpe.formats.tiktoken import encoding_of
 
         return encoding_of(self.engine.vocabulary, self.pattern, name)
 
     def to_huggingface(self) -> tokenizers.Tokenizer:
-        """Return a ``Tokenizer`` of the package tokenizers, which must be installed."""
+        """Return a ``tokenizers.Tokenizer``; requires tokenizers."""
         from bpe.formats.huggingface import tokenizer_of
 
         return tokenizer_of(self.engine.vocabulary, self.pattern)

@@ -154,7 +154,7 @@ def test_show_with_ids(folder, tokenizer):
 
 
 def test_show_in_colours(folder, monkeypatch):
-    monkeypatch.setattr(show_module, "_has_colours", lambda: True)
+    monkeypatch.setattr(show_module, "_has_colors", lambda: True)
     shown = run("show", "tok.json", "the sea\nof", color=True).stdout
     backgrounds = re.findall(r"48;5;(\d+)m", shown)
     assert len(backgrounds) >= 3
@@ -346,7 +346,7 @@ def test_warmup_when_the_second_process_fails(uses, monkeypatch, helper, reason)
     assert result.exit_code == 0, result.output
     assert uses == ["training", "encoding"]
     warning, _ = result.stderr.splitlines()
-    assert warning == f"bpe: warning: the second process failed, and the first does its work: {reason}"
+    assert warning == f"bpe: warning: the second process failed, so the first does its work: {reason}"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")

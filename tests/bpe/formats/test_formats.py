@@ -489,7 +489,7 @@ def test_whole_tokens():
     ]:
         with pytest.raises(ValueError, match=message):
             write(tok.engine.vocabulary, tok.pattern, "nowhere", format)
-    with pytest.raises(ValueError, match="no merges lead to id 257, b'abcd'. A"):
+    with pytest.raises(ValueError, match="no merges lead to id 257, b'abcd'"):
         write(tok.engine.vocabulary, bpe.Pattern.of("gpt2"), "nowhere", "gpt2")
     some = Tokenizer._of(tok.engine.vocabulary.replace(atomic_ids=[257]), tok.pattern)
     assert some != tok
