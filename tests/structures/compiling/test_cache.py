@@ -523,7 +523,7 @@ def test_inner_kernels_serve_callers_of_later_processes(python, tmp_path):
         from structures.priority_queues import tournament_kernels
         heap = MaxHeap()
         {use}
-        print(*heap.peek(), sum(tournament_kernels._become.stats.cache_hits.values()))
+        print(*heap.peek(), sum(tournament_kernels._set_sum.stats.cache_hits.values()))
     """
     results = {
         "heap.add(7)": "7 1 0",
