@@ -270,8 +270,7 @@ def load(path: str, *outputs: str | None) -> Tokenizer:
         return loaded
     except PatternNeeded:
         raise ValueError(
-            f"{path}: a rank file has no split pattern: "
-            f"bpe convert {path} tok.json --pattern NAME adds one"
+            f"{path}: a rank file has no split pattern: bpe convert {path} tok.json --pattern NAME adds one"
         ) from None
 
 

@@ -44,7 +44,7 @@ from structures.status import int64, int64_array
 class IntSet(Facade):
     """Set of int64 keys.
 
-    It may be used from several threads (:mod:`structures.base.locks`). Inside ``@njit`` there are the same
+    It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` there are the same
     methods and operators, except ``|=``: use :meth:`update` with an array. Nothing raises there, except if
     there is no memory for an array that is returned: ``remove`` of a missing key returns a status below 0.
 

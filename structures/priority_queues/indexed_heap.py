@@ -189,7 +189,7 @@ class _IndexedHeap(Heap):
         IndexError
             `key` is not in ``range(n_keys)``; the heap is as it was.
         ValueError
-            `count` is not a number; the heap is as it was.
+            `count` is NaN; the heap is as it was.
 
         Complexity
         ----------
@@ -225,7 +225,7 @@ class _IndexedHeap(Heap):
         IndexError
             `key` is not in ``range(n_keys)``.
         ValueError
-            `count` is not a number.
+            `count` is NaN.
 
         Complexity
         ----------
@@ -260,7 +260,7 @@ class IndexedMaxHeap(GreatestFirst, _IndexedHeap):
     many searches: :meth:`clear` takes time only for the keys in the heap.
 
     ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the methods of a
-    multiset: a count of 0 removes the key, a count below 0 is an error. It may be used from several threads
+    multiset: a count of 0 removes the key, a count below 0 is an error. It is thread-safe
     (:mod:`structures.base.locks`).
 
     Inside ``@njit`` there are the same methods and operators. Nothing raises there, except if there is no

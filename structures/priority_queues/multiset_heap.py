@@ -180,7 +180,7 @@ class MaxHeap(GreatestFirst, _MultisetHeap):
     """Addressable multiset heap, greatest count first; of equal counts, the smallest or the oldest key.
 
     ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the methods of a
-    multiset: a count of 0 removes the key, a count below 0 is an error. It may be used from several threads
+    multiset: a count of 0 removes the key, a count below 0 is an error. It is thread-safe
     (:mod:`structures.base.locks`).
 
     With ``ties="fifo"``, the key that came first leaves first, of those with equal counts. A key whose count

@@ -119,7 +119,7 @@ from structures.status import (
 class SortedMap(Map):
     """Sorted map from int64 or float64 keys to int64 or float64 values.
 
-    Iteration is by ascending key. It may be used from several threads (:mod:`structures.base.locks`). NaN is
+    Iteration is by ascending key. It is thread-safe (:mod:`structures.base.locks`). NaN is
     a ``ValueError`` as a key and as a sum; as a value it is allowed.
 
     Inside ``@njit`` there are the same methods and operators. Nothing raises there, except if there is no
@@ -211,7 +211,7 @@ class SortedMap(Map):
         Raises
         ------
         ValueError
-            A key is not a number, or the arrays differ in length.
+            A key is NaN, or the arrays differ in length.
 
         Complexity
         ----------
@@ -320,7 +320,7 @@ class SortedMap(Map):
         Raises
         ------
         ValueError
-            The key or the sum is not a number; the map is as it was.
+            The key or the sum is NaN; the map is as it was.
         OverflowError
             The sum does not fit int64; the map is as it was.
 
@@ -355,7 +355,7 @@ class SortedMap(Map):
         KeyError
             The key is missing and no default was given.
         ValueError
-            The key is not a number.
+            The key is NaN.
 
         Complexity
         ----------
@@ -510,7 +510,7 @@ class SortedMap(Map):
         KeyError
             There is no such key, and no default was given.
         ValueError
-            `key` is not a number.
+            `key` is NaN.
 
         Complexity
         ----------
@@ -542,7 +542,7 @@ class SortedMap(Map):
         KeyError
             There is no such key, and no default was given.
         ValueError
-            `key` is not a number.
+            `key` is NaN.
 
         Complexity
         ----------
@@ -574,7 +574,7 @@ class SortedMap(Map):
         KeyError
             There is no such key, and no default was given.
         ValueError
-            `key` is not a number.
+            `key` is NaN.
 
         Complexity
         ----------
@@ -605,7 +605,7 @@ class SortedMap(Map):
         KeyError
             There is no such key, and no default was given.
         ValueError
-            `key` is not a number.
+            `key` is NaN.
 
         Complexity
         ----------
@@ -646,7 +646,7 @@ class SortedMap(Map):
         KeyError
             A key has no such neighbor, and no default was given.
         ValueError
-            A key is not a number.
+            A key is NaN.
 
         Complexity
         ----------
@@ -682,7 +682,7 @@ class SortedMap(Map):
         KeyError
             A key has no such neighbor, and no default was given.
         ValueError
-            A key is not a number.
+            A key is NaN.
 
         Complexity
         ----------
@@ -720,7 +720,7 @@ class SortedMap(Map):
         Raises
         ------
         ValueError
-            `key` is not a number.
+            `key` is NaN.
 
         Complexity
         ----------
@@ -749,7 +749,7 @@ class SortedMap(Map):
         Raises
         ------
         ValueError
-            A key is not a number.
+            A key is NaN.
 
         Complexity
         ----------

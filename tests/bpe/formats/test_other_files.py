@@ -507,7 +507,7 @@ def test_hostile_folders(folder, name, content, message, tmp_path):
         ({"tokenizer.json": {}}, "'tokenizer.json' is not a known file"),
         ({"tokenizer_config.json": "x"}, "the content of tokenizer_config.json is not an object"),
         ({"chat_template.jinja": {}}, "the content of chat_template.jinja is not a text"),
-        ([], "'files' is not a part"),
+        ([], "'files' is not a known part"),
     ],
 )
 def test_hostile_native_files(small, files, message, tmp_path):

@@ -499,7 +499,7 @@ def test_maps_are_made_inside_njit():
     def fill(items):
         return SortedMap(items)
 
-    with pytest.raises(Exception, match="compiled code makes an empty SortedMap"):
+    with pytest.raises(Exception, match="in compiled code, use an empty SortedMap"):
         fill(np.ones(3))
 
 
