@@ -516,7 +516,7 @@ def test_deep_entries():
         Normalizer.of(sequence(entry))
     for _ in range(100_000):
         entry = [entry]
-    with pytest.raises(ValueError, match="no entry of JSON: it is nested too deeply"):
+    with pytest.raises(ValueError, match="not an entry of JSON: it is nested too deeply"):
         Normalizer.of({"type": "NFC", "x": entry})
 
 

@@ -470,7 +470,7 @@ def test_bad_corpora_are_refused():
 def test_a_smaller_vocabulary_than_learned_is_refused():
     trainer = bpe.Trainer(bpe.WordCounts({"abcd": 2}))
     trainer.run(258)
-    with pytest.raises(ValueError, match="2 are learned"):
+    with pytest.raises(ValueError, match="2 have already been learned"):
         trainer.run(257)
 
 
