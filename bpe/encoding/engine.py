@@ -357,7 +357,7 @@ class Engine:
         return self._beginning(text, most, rules.alone())
 
     def _beginning(self, text: AnyStr, most: int, rules: Rules) -> AnyStr:
-        """Return the longest beginning of a text whose ids are the first ones, at most so many."""
+        """Return the longest beginning of a text whose ids are the first ids of the text, at most `most`."""
         ids = first_ids(self, text, most + 1, rules)
         if len(ids) <= most:
             return text

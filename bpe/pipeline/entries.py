@@ -2,7 +2,7 @@
 
 An entry is any JSON value. What it must be, it is checked for, and an error says where it is:
 ``normalizer.normalizers[2].content``. Time and memory are bounded: an entry has at most :data:`MAX_STEPS`
-steps, and an expression takes at most so many seconds for a text
+steps, and an expression has a time limit for each text
 (:func:`bpe.splitting.regex_engine.spans_of`).
 """
 

@@ -94,7 +94,7 @@ def test_examples(line, folder):
     os.rename("tokenizer.json", "t.hf.json")
     if "bpe convert tokenizer.json" in line:
         os.rename("t.hf.json", "tokenizer.json")
-    # Texts this short do not have so many merges; the size is not tested here.
+    # Texts this short do not have that many merges; the size is not tested here.
     line = re.sub(r"--vocab-size \d+", "--vocab-size 300", line)
     line = re.sub(r"--first-merges \d+", "--first-merges 30", line)
     if "cl100k_base.tiktoken" in line:  # the file of this test is not the published one

@@ -228,9 +228,9 @@ def test_what_an_earlier_run_left_is_told(folder, stopped, monkeypatch, tokenize
         f"the input has {size}\none.bin: the same command continues from here\nbpe: interrupted\n"
     )
 
-    anew = run(*encode, "one.bin", "--dtype", "uint32")
-    assert anew.exit_code == 0
-    assert anew.stderr.startswith(
+    again = run(*encode, "one.bin", "--dtype", "uint32")
+    assert again.exit_code == 0
+    assert again.stderr.startswith(
         "bpe: warning: one.bin: an earlier run was not completed, and cannot be continued: it had another "
         "tokenizer, other options or other texts; this one starts from the beginning\n"
     )

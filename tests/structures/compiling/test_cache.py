@@ -245,7 +245,7 @@ def test_callers_that_make_their_containers_are_never_stale(python, installation
 
 
 def test_a_class_that_is_gone(python, installation, tmp_path):
-    """An upgrade may move a type to another module: caches that name the old one are no trouble."""
+    """An upgrade may move a type to another module: caches that name the old one do no harm."""
     code = """
         import structures as st
         from toy.user import with_njit

@@ -517,7 +517,7 @@ def test_equal_trees_of_other_shapes():
 
 @njit
 def _walk_and_change(container):
-    """Remove every second key and insert others during a walk."""
+    """Remove every second key and insert others during an iteration."""
     key, value = container.peek_min()
     for i in range(len(container)):
         if i % 2:
