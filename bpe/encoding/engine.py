@@ -9,8 +9,9 @@
        |-- merger          bytes -> ids, by chance bpe.encoding.dropout
        |-- default_rules   special tokens          bpe.splitting.specials
 
-There are two kinds with the same methods: this one, for a text that is only cut by a pattern before it is
-merged, and :class:`bpe.pipeline.engine.PipelineEngine`, for the steps of a ``tokenizer.json``. The function
+There are three classes with the same methods: this one, for a text that is only cut by a pattern before it is
+merged; :class:`bpe.pipeline.engine.FileEngine`, which may also put ids around those of a text; and
+:class:`bpe.pipeline.engine.PipelineEngine`, for the steps of a ``tokenizer.json``. The function
 :func:`bpe.pipeline.engine.engine_of` chooses one for a vocabulary; nobody asks later which one it is.
 
 The methods of :class:`bpe.Tokenizer` are a few lines each over an engine and over functions that take one: of
@@ -31,7 +32,7 @@ from bpe.encoding.offsets import length_in
 from bpe.encoding.plain_encoder import PlainEncoder
 from bpe.encoding.streams import Begins, Utf8Decoder, first_ids
 from bpe.encoding.symbols import BYTES, ModelOptions
-from bpe.splitting.boundaries import decided
+from bpe.splitting import boundaries
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.special_search import search_for
 from bpe.splitting.specials import (
@@ -41,7 +42,7 @@ from bpe.splitting.specials import (
     Rules,
     Specials,
     as_set,
-    rules_of,
+    make_rules,
 )
 from bpe.support.text import ends_of, is_between_characters, utf8_of
 from bpe.support.threads import made_by_one, made_once
@@ -65,7 +66,7 @@ _LONG_TAIL = 64  # bytes; for fewer, a loop is quicker than numpy
 
 
 class SpecialEncoder:
-    """Encodes texts that are not ordinary: that hold special tokens, or get ids around their own."""
+    """Encodes texts that are not ordinary: they hold special tokens, get ids around, or go through steps."""
 
     def __init__(self, engine: Engine, rules: Rules, begins: Begins) -> None:
         self._engine, self._rules, self._begins = engine, rules, begins
@@ -94,11 +95,12 @@ class SpecialEncoder:
 class Engine:
     """Encodes bytes and decodes ids.
 
-    It never changes. Any number of threads may use one, and processes that fork while nothing is compiled.
+    It never changes. Threads may share it, and so may forked processes unless a thread was compiling at the
+    fork.
     """
 
     is_lossless = True
-    """Whether any bytes are decoded to themselves after encoding."""
+    """Whether every byte string decodes to itself after encoding."""
 
     splits_by_pattern = True
     """Whether the pattern cuts texts into pieces."""
@@ -107,10 +109,10 @@ class Engine:
     """Whether ids are decoded to the bytes of their tokens, joined."""
 
     small = 4096
-    """Bytes of a stream that are looked at every time, as that does not take long."""
+    """While a stream holds at most this many bytes, it looks for known ids after every part."""
 
     rest_begins = Begins.TEXT
-    """What the rest of a text begins with, where nothing is known but its bytes."""
+    """What a text begins with if encoding resumes inside it, from its bytes alone."""
 
     options: ModelOptions = BYTES
     """What tokens stand for."""
@@ -151,11 +153,15 @@ class Engine:
         return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)
 
     def allowing(self, allowed_special: Specials) -> Self:
-        """Return this engine with special tokens that are allowed by default; it shares all that is made."""
+        """Return this engine with special tokens that are allowed by default.
+
+        Both share what has been compiled and remembered so far.
+        """
         if allowed_special != "all":
             allowed_special = as_set(allowed_special, "allowed_special")
-            for token in sorted(allowed_special.difference(self.vocabulary.cut_tokens))[:1]:
-                raise ValueError(f"allowed_special holds {token!r:.80}, which is not a special token")
+            unknown = allowed_special.difference(self.vocabulary.cut_tokens)
+            if unknown:
+                raise ValueError(f"allowed_special holds {min(unknown)!r:.80}, which is not a special token")
         other = type(self).__new__(type(self))
         vars(other).update(vars(self))
         vars(other).pop("default_rules", None)
@@ -168,7 +174,10 @@ class Engine:
 
     @made_once
     def encoder(self) -> Encoder:
-        """The encoder of ordinary text; of the first texts, one that needs nothing compiled."""
+        """The encoder of ordinary text.
+
+        The first short texts are encoded in plain Python; it then hands over to compiled code.
+        """
         plain = PlainEncoder.of(self.vocabulary, self.pattern, lambda: self._compiled_encoder)
         return self._compiled_encoder if plain is None else cast("Encoder", plain)
 
@@ -209,7 +218,7 @@ class Engine:
     @made_once
     def special_ids(self) -> dict[bytes, int]:
         """The ids of special and added tokens, by their UTF-8."""
-        return {token.encode(): number for token, number in self.vocabulary.cut_tokens.items()}
+        return {token.encode(): token_id for token, token_id in self.vocabulary.cut_tokens.items()}
 
     def _comparable_around(self) -> Any:
         return self.around
@@ -217,12 +226,12 @@ class Engine:
     @made_once
     def default_rules(self) -> Rules:
         """The rules without options: special tokens that are not allowed by default are an error."""
-        return self._rules(self.allowed_special, "all")
+        return self._make_rules(self.allowed_special, "all")
 
     @made_once
     def ordinary_rules(self) -> Rules:
         """The rules of ordinary text: only added tokens are tokens."""
-        return self._rules(NO_TOKENS, NO_TOKENS)
+        return self._make_rules(NO_TOKENS, NO_TOKENS)
 
     def rules_of(
         self,
@@ -231,21 +240,21 @@ class Engine:
         add_special_tokens: bool = False,
     ) -> Rules:
         """Return the rules that the options of a public method stand for."""
-        # The defaults are recognised by identity and by a short str, which is quick.
         if allowed_special is None:
+            # All defaults: no lookup, as short texts are encoded in microseconds.
             if disallowed_special == "all" and not add_special_tokens:
                 return self.default_rules
             allowed_special = self.allowed_special
         around = self.around if add_special_tokens else NOTHING_AROUND
-        return self._rules(allowed_special, disallowed_special, around)
+        return self._make_rules(allowed_special, disallowed_special, around)
 
-    def _rules(
+    def _make_rules(
         self,
         allowed_special: Specials,
         disallowed_special: Specials,
         around: Around = NOTHING_AROUND,
     ) -> Rules:
-        return rules_of(self.special_tokens, allowed_special, disallowed_special, self.added_tokens, around)
+        return make_rules(self.special_tokens, allowed_special, disallowed_special, self.added_tokens, around)
 
     # ------------------------------------------------------------------------------------------ encoding
     def encoder_for(
@@ -256,7 +265,11 @@ class Engine:
         what: str = "text",
         begins: Begins = Begins.TEXT,
     ) -> Encoder | SpecialEncoder:
-        """Return what encodes a text by some rules; it is an error if `given` holds what these disallow."""
+        """Return what encodes a text by some rules.
+
+        `given` is the text as the caller wrote it: raise if it holds a token that the rules refuse. Leave it
+        out where refused tokens were looked for already.
+        """
         if type(data) is bytes:
             for needle in rules.needles:  # quicker than any()
                 if needle in data:
@@ -271,9 +284,9 @@ class Engine:
     def encode_special(
         self, texts: Sequence[bytes], rules: Rules, begins: Begins = Begins.TEXT
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Encode texts that are not ordinary; `begins`: what each of them begins with.
+        """Encode texts that are not ordinary; `begins` says what each of them begins with.
 
-        The texts between special tokens are encoded in one call, and the ids of the tokens put in.
+        The texts between special tokens are encoded in one call, and the ids of the tokens are put in.
         """
         split = list(map(rules.allowed.split, texts))
         segments = [segment for parts in split for segment in parts[::2]]
@@ -281,8 +294,9 @@ class Engine:
         ids, offsets = self.encoder.encode_segments(bytearray().join(segments), ends_of(segments))
         followed = np.ones(len(segments), bool)  # by a special token
         followed[last_segment] = False
-        special_ids = [self.special_ids[token] for token in chain.from_iterable(p[1::2] for p in split)]
-        ids = np.insert(ids, offsets[1:][followed], np.array(special_ids, np.uint32))
+        cut_tokens = chain.from_iterable(parts[1::2] for parts in split)
+        cut_ids = [self.special_ids[token] for token in cut_tokens]
+        ids = np.insert(ids, offsets[1:][followed], np.array(cut_ids, np.uint32))
         text_offsets = np.zeros(len(texts) + 1, np.int64)
         text_offsets[1:] = offsets[last_segment + 1] + np.cumsum(followed)[last_segment]
         return put_around(ids, text_offsets, rules.around)
@@ -301,19 +315,20 @@ class Engine:
     def decided(
         self, data: bytes, begins: Begins, rules: Rules, *, only_inside: bool = False
     ) -> tuple[int, int, Begins]:
-        """Return how far the ids of a text are known that may continue; `begins`: what it begins with.
+        """Return how far the ids of a text are known, which may continue.
 
-        Returned are how many bytes these ids are of, how many it takes to encode them, and what the rest
-        begins with. No special token lies across. If `only_inside`, the rest begins with
-        :attr:`rest_begins`.
+        That is the number of bytes whose ids can no longer change, the number of bytes to encode to get these
+        ids, and what the rest begins with. No special token crosses either place. `begins` says what the text
+        begins with. If `only_inside`, the rest has to begin with :attr:`rest_begins`. An engine without steps
+        looks at neither, as they make no difference to it.
         """
         search = rules.allowed
         if rules.disallowed.tokens:
             search = search_for(search.tokens | rules.disallowed.tokens)
-        return *decided(data, self.cutter, search), begins
+        return *boundaries.decided(data, self.cutter, search), begins
 
     def ordinary_cuts(self, data: bytes) -> np.ndarray:
-        """Return places where any part of a text can be cut, in which special tokens are ordinary."""
+        """Return the places where a text can be cut if special tokens are ordinary text."""
         cuts = self.cutter.cuts(data)
         return cuts[~self.ordinary_rules.allowed.crossed(data)[cuts]]
 
@@ -325,17 +340,13 @@ class Engine:
         return None if automaton is None or automaton.looks_behind else automaton
 
     def normalized(self, corpus: CorpusLike) -> CorpusLike:
-        """Return the texts of a corpus after all steps before the merges, but for cutting by the pattern."""
+        """Return the texts of a corpus after all steps before the merges, except cutting by the pattern."""
         return corpus
 
     def n_ids_of_tail(self, ids: Sequence[int] | np.ndarray, n_bytes: int) -> int:
-        """Return how many of the last ids stand for the last `n_bytes` bytes of a text.
-
-        A piece can depend on what follows it. So the beginning of a text is encoded together with some bytes
-        that follow, and the ids of these are dropped then.
-        """
+        """Return how many of the last ids stand for the last `n_bytes` bytes of a text."""
         if n_bytes >= _LONG_TAIL:
-            last = np.asarray(ids[-n_bytes:])[::-1]  # each is of a byte at least
+            last = np.asarray(ids[-n_bytes:])[::-1]  # every token has at least one byte
             return int(np.searchsorted(np.cumsum(self.table.lengths(last)), n_bytes)) + 1
         n = 0
         while n_bytes > 0:
@@ -353,25 +364,27 @@ class Engine:
 
     def truncate(self, text: AnyStr, max_tokens: int, rules: Rules) -> AnyStr:
         """Return the longest beginning of a text that ``Tokenizer.truncate`` promises."""
-        most = max(_not_negative(max_tokens, "max_tokens") - sum(map(len, rules.around)), 0)
-        return self._beginning(text, most, rules.alone())
+        max_tokens = max(_not_negative(max_tokens, "max_tokens") - sum(map(len, rules.around)), 0)
+        return self._beginning(text, max_tokens, rules.alone())
 
-    def _beginning(self, text: AnyStr, most: int, rules: Rules) -> AnyStr:
-        """Return the longest beginning of a text whose ids are the first ids of the text, at most `most`."""
-        ids = first_ids(self, text, most + 1, rules)
-        if len(ids) <= most:
+    def _beginning(self, text: AnyStr, max_tokens: int, rules: Rules) -> AnyStr:
+        """Return the longest beginning of a text with at most `max_tokens` ids, all of them the first ones."""
+        ids = first_ids(self, text, max_tokens + 1, rules)
+        if len(ids) <= max_tokens:
             return text
-        ids = ids[:most]
+        if max_tokens == 0:
+            return text[:0]
+        ids = ids[:max_tokens]
         ends = np.cumsum(self.table.lengths(ids))
         # No text has fewer bytes than characters; some more are needed to see whether the last is complete.
-        data = utf8_of(text[: int(ends[-1]) + 4 if most else 0])
-        for k in range(most, 0, -1):
+        data = utf8_of(text[: int(ends[-1]) + 4])
+        for k in range(max_tokens, 0, -1):
             end = int(ends[k - 1])
             if is_between_characters(data, end):
                 # A piece can change by what no longer follows it, but none before a place to cut.
                 place = self.cutter.last_cut(data, 0, end - 1)
                 first = int(np.searchsorted(ends, place, side="right"))
-                if place and ends[first - 1] != place:  # inside a special token
+                if place and (first == 0 or ends[first - 1] != place):  # inside a special token
                     place = first = 0
                 again = self.encode_special([data[place:end]], rules)[0]
                 if np.array_equal(again, ids[first:k]):
@@ -382,7 +395,7 @@ class Engine:
     def without_special(self, ids: Iterable[int] | np.ndarray) -> list[int]:
         """Return ids without those of special tokens; added tokens stay."""
         special = {*self.vocabulary.special_tokens.values()}
-        return [number for number in checked_ids(self.vocabulary, ids) if number not in special]
+        return [token_id for token_id in checked_ids(self.vocabulary, ids) if token_id not in special]
 
     def decode(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of ids, joined."""
@@ -403,7 +416,7 @@ def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np
     n_texts, n_around = len(offsets) - 1, len(before) + len(after)
     if n_around == 0:
         return ids, offsets
-    # Where a text ends, the next one begins: what is after the first comes before what is before the second.
+    # Between two texts, the ids after the first come before those before the second.
     places = np.stack([offsets[:-1], offsets[1:]], axis=1)
     lengths = [len(before), len(after)] * n_texts
     put = np.tile(np.concatenate([before, after]), n_texts)
@@ -415,7 +428,7 @@ def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np
 def _holds_any(data: bytes | bytearray | np.ndarray, needles: tuple[bytes, ...]) -> bool:
     """Return whether a text holds one of some strings; a mebibyte is copied at a time."""
     reach = max(map(len, needles), default=0)
-    starts = range(0, len(data) + 1, _BLOCK) if needles else ()
+    starts = range(0, len(data) + 1, _BLOCK) if needles else ()  # + 1: an empty text has a block for b"", too
     blocks = (bytes(data[start : start + _BLOCK + reach]) for start in starts)
     return any(needle in block for block in blocks for needle in needles)
 

@@ -37,7 +37,10 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Begins(Enum):
-    """What a part of a text begins with; only steps of a ``tokenizer.json`` ask for it."""
+    """What a part of a text begins with, for the steps of a ``tokenizer.json``.
+
+    An engine without steps does not look at it and says TEXT everywhere: that is not the first byte then.
+    """
 
     TEXT = "the given text"
     SEGMENT = "what follows an added token"
@@ -215,7 +218,11 @@ class StreamEncoder:
         return self._engine.encoder_for(data, self._inside, begins=self._begins).encode(data)
 
     def _known_ids(self) -> tuple[list[int], int]:
-        """Return the ids that no longer change, and of how many bytes they are."""
+        """Return the ids that no longer change, and of how many bytes they are.
+
+        A piece can depend on what follows it. So some bytes that follow are encoded, too, and their ids are
+        dropped.
+        """
         data = bytes(self._held)
         n_decided, end, begins = self._engine.decided(data, self._begins, self._inside)
         ids = self._ids_of(data[:end]) if end else []

@@ -434,20 +434,20 @@ class PipelineEngine(FileEngine):
         """Return no place: steps may look at a whole text."""
         return np.empty(0, np.int64)
 
-    def _beginning(self, text: AnyStr, most: int, rules: Rules) -> AnyStr:
+    def _beginning(self, text: AnyStr, max_tokens: int, rules: Rules) -> AnyStr:
         """Return a beginning of a text that has the first ids: not the longest, if steps look far ahead.
 
         Each try takes as long as encoding the text, so that the steps become larger after some.
         """
         ids, _, ends = encode_with_offsets(self, text, rules)
-        if len(ids) <= most:
+        if len(ids) <= max_tokens:
             return text
-        n, n_tries = most, 0
+        n, n_tries = max_tokens, 0
         while n > 0:
             part = text[: int(ends[n - 1])]
             data = utf8_of(part)
             again = self.encoder_for(data, rules, part).encode_to_numpy(data)
-            if len(again) <= most and np.array_equal(again, ids[: len(again)]):
+            if len(again) <= max_tokens and np.array_equal(again, ids[: len(again)]):
                 return part
             n, n_tries = n - (1 << (n_tries >> 3)), n_tries + 1
         return text[:0]

@@ -28,10 +28,7 @@ class SpecialOptions(TypedDict, total=False):
 
 
 class Rules:
-    """What special tokens in a text become: some are tokens, some are an error, others are text.
-
-    `always`: a text needs more than its tokens cut out, so that the encoder of ordinary text cannot take it.
-    """
+    """What special tokens in a text become: some are tokens, some are an error, others are text."""
 
     def __init__(
         self,
@@ -40,7 +37,8 @@ class Rules:
         around: Around = NOTHING_AROUND,
     ) -> None:
         self.allowed, self.disallowed, self.around = search_for(allowed), search_for(disallowed), around
-        # A text with none of these is ordinary text, without an error.
+        # A text with none of these is ordinary text, without an error. Every text has the needle b"": where
+        # ids are put around, none is ordinary.
         needles = self.allowed.needles if around == NOTHING_AROUND else (b"",)
         self.needles = tuple({*needles, *self.disallowed.needles})
 
@@ -75,31 +73,31 @@ def refusal(token: str, where: str, what: str) -> ValueError:
 
 
 @cached_by_size
-def _rules(
+def _cached_rules(
     special_tokens: frozenset[str],
     allowed: Specials,
     disallowed: Specials,
     added_tokens: frozenset[str],
     around: Around,
 ) -> Rules:
-    """Return the rules of checked options: each is a frozenset, or "all"."""
+    """Return the rules for options that were checked: each is a frozenset, or "all"."""
     permitted = special_tokens if allowed == "all" else special_tokens.intersection(allowed)
     refused = special_tokens - permitted if disallowed == "all" else frozenset(disallowed)
     return Rules(permitted | added_tokens if added_tokens else permitted, refused, around)
 
 
-def rules_of(
+def make_rules(
     special_tokens: frozenset[str],
     allowed: Specials,
     disallowed: Specials,
     added_tokens: frozenset[str] = NO_TOKENS,
     around: Around = NOTHING_AROUND,
 ) -> Rules:
-    """Return the rules that the options of a public method stand for."""
+    """Check the options of a public method for special tokens, and return their rules."""
     # As they were given: sets of all tokens are made once, and their hashes are kept.
     options = {"allowed_special": allowed, "disallowed_special": disallowed}
     given = (each if each == "all" else as_set(each, name) for name, each in options.items())
-    return _rules(special_tokens, *given, added_tokens, around)
+    return _cached_rules(special_tokens, *given, added_tokens, around)
 
 
 def as_set(tokens: Specials, name: str) -> frozenset[str]:

@@ -41,7 +41,7 @@ WIDE_PATTERN = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The pattern that the authors of SuperBPE have published."""
 
 PAIRS_FOR_A_MERGE = 3  # pairs at which runs are not cut, for each wanted merge
-LESS = 4  # the least count is divided by it when the text is read again
+LESS = 4  # the minimum count is divided by it when the text is read again
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from bpe.vocabulary.vocabulary import ALPHABETS, Vocabulary
 from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList, unpack_pair
 
 # A run of n merges begins with the pairs whose count is at least 1 / (PARTS * n) of that of all pairs of
-# bytes together. When they are used up, the least count is divided by DIVISOR.
+# bytes together. When they are used up, the minimum count is divided by DIVISOR.
 PARTS, DIVISOR = 256, 16
 _QUEUES: dict[str, Any] = {"heap": MaxHeap, "buckets": CountBuckets}
 

@@ -7,10 +7,12 @@ occurrence and ``y`` after it::
                                          (x, new), (new, y) gain it
 
 Every pair that gains holds the new token. So the changes are gathered in arrays indexed by the neighbour, and
-each distinct neighbour costs one access to queue and index, however often it occurs. Where one occurrence
+each distinct neighbour costs a few accesses to queue and index, however often it occurs. Where one occurrence
 directly follows another, (new, new) between them gains, and (right, left) loses.
 
-The arguments of the kernels and the invariants are in :mod:`bpe.training.state`.
+``state`` and its invariants are described in :mod:`bpe.training.state`; ``merge`` is ``(left, right, new
+token)``; ``found`` is described below. A posting is a position where a pair is or was: a stale one no longer
+holds it.
 """
 
 import numpy as np
@@ -58,7 +60,7 @@ def narrow(state, outside, min_count, max_length):
 
 @kernel
 def lower_min_count(state, refused, min_count):
-    """Lower the least count: recount all pairs, and keep those within the limits that are not `refused`."""
+    """Lower the minimum count: recount all pairs, and keep those within the limits that are not `refused`."""
     index, queue, weights, length_of = state.index, state.queue, state.weights, state.of_token[LENGTH]
     if not index.rebuild():
         raise MemoryError
@@ -91,12 +93,13 @@ def merge_occurrences(state, merge, start, end, found):
     for i in range(start, end):
         row = i - start
         if row % AHEAD == 0:  # independent loads, which the memory serves many at a time
+            # Column TOKEN is free from `row` on: rows before `n` are written, and n <= row.
             for k in range(row, min(row + AHEAD, end - start)):
                 found[k, TOKEN] = tokens.token(index.posting(start + k))
         if found[row, TOKEN] != left:
             continue
         position = index.posting(i)
-        if tokens.token(position) != left:
+        if tokens.token(position) != left:  # again: a merge since then may have taken it
             continue
         following = tokens.next(position)
         if following < 0 or tokens.token(following) != right:
@@ -121,7 +124,10 @@ def merge_occurrences(state, merge, start, end, found):
 
 @kernel(quiet=True)
 def subtract_count(state, left, right, weight):
-    """Subtract `weight` from the count of a pair, and remove the pair if it then counts too little."""
+    """Subtract `weight` from the count of a pair, and remove the pair if it is below the minimum count then.
+
+    A pair that is not in the queue stays out of it, as the minimum count is at least 1.
+    """
     queue = state.queue
     pair = pack_pair(left, right)
     count = queue.get(pair)
@@ -140,7 +146,7 @@ def update_side(state, merge, side, found, grouped, created):
     as `found` has rows.
     """
     left, right, new_token = merge
-    weights, sizes, length_of = state.of_token[WEIGHT], state.of_token[SIZE], state.of_token[LENGTH]
+    weight_of, sizes, length_of = state.of_token[WEIGHT], state.of_token[SIZE], state.of_token[LENGTH]
     min_count, max_length = state.numbers[MIN_COUNT], state.numbers[MAX_LENGTH]
     index, queue = state.index, state.queue
     neighbours = created  # safe: the pair of a neighbour overwrites only neighbours that are done
@@ -151,7 +157,7 @@ def update_side(state, merge, side, found, grouped, created):
             if sizes[neighbour] == 0:
                 neighbours[n_neighbours] = neighbour
                 n_neighbours += 1
-            weights[neighbour] += found[i, PIECE_COUNT]
+            weight_of[neighbour] += found[i, PIECE_COUNT]
             sizes[neighbour] += 1
     # The postings are grouped by neighbour: its size becomes their start and, as they are written, their end.
     start = 0
@@ -167,13 +173,14 @@ def update_side(state, merge, side, found, grouped, created):
     start = n_created = 0
     for i in range(n_neighbours):
         neighbour = neighbours[i]
-        weight, end = weights[neighbour], sizes[neighbour]
-        weights[neighbour] = 0
+        weight, end = weight_of[neighbour], sizes[neighbour]
+        weight_of[neighbour] = 0
         sizes[neighbour] = 0
         if side == BEFORE:
             subtract_count(state, neighbour, left, weight)
             first, second = neighbour, new_token
         else:
+            # (right, new_token) does not exist: `adjacent` was subtracted from (right, left) before.
             subtract_count(state, right, neighbour, weight)
             first, second = new_token, neighbour
         if weight >= min_count and length_of[first] + length_of[second] <= max_length:
@@ -200,6 +207,7 @@ def update_pairs(state, merge, found, adjacent):
         subtract_count(state, right, left, adjacent)
     grouped = np.empty(n, np.int64)
     created = np.empty(2 * n, np.int64)
+    # In this order: the second call may create (new_token, left), which the first would subtract from.
     n_before = update_side(state, merge, BEFORE, found, grouped, created)
     n_after = update_side(state, merge, AFTER, found, grouped, created[max(n_before, 0) :])
     if n_before < 0 or n_after < 0:
@@ -219,7 +227,7 @@ def merge_pair(state, left, right, new_token):
 
 @kernel
 def replay(state, n_merges):
-    """Apply the first `n_merges` of the log to other pieces, and write their counts there to the log."""
+    """Apply the first `n_merges` merges of the log to the pieces of this state; write their counts to the log."""
     for rank in range(n_merges):
         left, right, new_token = state.log[rank, 0], state.log[rank, 1], state.log[rank, 2]
         state.log[rank, 3] = state.queue.get(pack_pair(left, right))

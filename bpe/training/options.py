@@ -97,13 +97,13 @@ class Options:
 
     @property
     def longest(self) -> int:
-        """The greatest length of a new token, in bytes."""
+        """The maximum length of a new token, in bytes."""
         if self.max_token_length is None:
             return LONGEST
         length = as_index(self.max_token_length)
         return min(LONGEST, max(2, length - 1) if _PRESETS[self.like].is_shorter else length)
 
     def least(self, unit: int = 1) -> int:
-        """Return the least count of a pair that is merged, if `unit` stands for a count of 1."""
+        """Return the minimum count of a pair that is merged, if `unit` stands for a count of 1."""
         min_count = as_index(self.min_count)
         return min(min_count * unit, INT64_MAX) if min_count > 1 else 1

@@ -15,7 +15,7 @@ nothing.
 Invariants
 ----------
 1. ``rows[IN_WINDOW, i]`` is how often language i is in the ring, whose unused places hold -1.
-2. A language with ``rows[EXHAUSTED, i]`` has no pair that reaches the least count. Counts only fall, so it
+2. A language with ``rows[EXHAUSTED, i]`` has no pair that reaches the minimum count. Counts only fall, so it
    never has one again.
 3. No queue leaves out a pair because it is rare: another language may need it.
 

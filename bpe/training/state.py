@@ -5,22 +5,22 @@
     tokens     l o w | l o w e r | n e w       TokenList: the pieces, each a segment
     index      (l, o) -> 0, 3   (o, w) -> 1, 4   ...   PairIndex over them: where each pair is
     queue      (l, o) -> 7      (o, w) -> 7      ...   MaxHeap or CountBuckets: how much each pair counts
-    weights    0, 5    3, 2    8, 6            where each run of pieces begins, and their count
+    weights    0, 5    3, 2    8, 6            where each run of pieces of equal count begins, and that count
     of_token   START, LENGTH, WEIGHT, SIZE     four numbers for each token
     log        left, right, new token, count   a row for each merge
     numbers    MIN_COUNT, MAX_LENGTH, DONE     the limits of a pair; the merges done
                N_TOKENS                        the tokens in all pieces, as often as each piece counts
 
-Only *live* pairs are in queue and index: those within the limits, a least count and a greatest length of the
+Only *live* pairs are in queue and index: those within the limits, a minimum count and a maximum length of the
 token they would make. The count of a pair never rises once the pair is made. So a pair that has left need not
-come back, unless the least count is lowered: then all pairs are counted again. Most pairs that merges make
-are rare, so a least count just below that of the last merge saves half of the work.
+come back, unless the minimum count is lowered: then all pairs are counted again. Most pairs that merges make
+are rare, so a minimum count just below that of the last merge saves half of the work.
 
 Invariants
 ----------
 1. The queue holds exactly the pairs within the limits, except refused ones, each with its count.
 2. The index holds the same pairs; those of its postings that are not stale are the places of the pair.
-3. The postings of a pair ascend, so that runs are merged from left to right.
+3. The postings of a pair ascend, so that ``aaaa`` is merged from left to right.
 4. Between two merges, WEIGHT and SIZE of every token are 0.
 5. N_TOKENS is the sum of the tokens of each piece times its count, modulo 2**64.
 

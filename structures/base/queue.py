@@ -16,7 +16,7 @@ from structures.status import NOT_A_NUMBER, error, int64
 
 
 class CountedType(KeyedType):
-    """Base of the types that also have the methods ``sub``, ``peek``, ``pop`` and ``ties``."""
+    """Base of the types that also have ``sub``, ``peek``, ``pop``, ``pop_many``, ``replace`` and ``ties``."""
 
 
 @inner
@@ -114,7 +114,7 @@ class Counted(Keyed):
             raise KeyError(f"{type(self).__name__} is empty")
 
     def peek(self) -> tuple[int, Any]:
-        """Return (key, count) of the top; of equal counts, the smallest key is first.
+        """Return (key, count) of the top; of equal counts, the one that :meth:`pop` would return.
 
         Returns
         -------
@@ -267,7 +267,7 @@ class Counted(Keyed):
 
         Complexity
         ----------
-        O(m log m), independent of the size of the container.
+        O(m log n) for heaps, O(m log m) for buckets.
 
         Examples
         --------

@@ -15,7 +15,7 @@ from bpe.splitting import special_automaton as token_automaton
 from bpe.splitting.special_automaton import TokenAutomaton
 from bpe.splitting.special_search import SpecialSearch, search_for
 from bpe.splitting.special_trie import MOST_STEPS, TokenExpression, expression_of
-from bpe.splitting.specials import Rules, rules_of
+from bpe.splitting.specials import Rules, make_rules
 from bpe.tokenizer import Tokenizer
 
 try:
@@ -170,7 +170,7 @@ def test_too_many_bytes(monkeypatch):
 
 def test_an_empty_token():
     with pytest.raises(ValueError, match="a special token is empty"):
-        rules_of(frozenset("a"), (), ["b", ""])
+        make_rules(frozenset("a"), (), ["b", ""])
 
 
 def test_surrogates_among_many():
@@ -224,9 +224,9 @@ def test_what_may_hold_a_token(n):
 def test_rules_are_made_once():
     tokens = frozenset(f"<{i}>" for i in range(2_000))
     for options in (("all", "all"), ({"<1>"}, "all"), ((), ()), (["<2>"], ["<3>", "x"])):
-        assert rules_of(tokens, *options) is rules_of(tokens, *options)
-    assert search_for(tokens) is rules_of(tokens, "all", ()).allowed
-    rules = rules_of(tokens, {"<1>", "x"}, "all")
+        assert make_rules(tokens, *options) is make_rules(tokens, *options)
+    assert search_for(tokens) is make_rules(tokens, "all", ()).allowed
+    rules = make_rules(tokens, {"<1>", "x"}, "all")
     assert (rules.allowed.tokens, rules.disallowed.tokens) == ({"<1>"}, tokens - {"<1>"})
 
 

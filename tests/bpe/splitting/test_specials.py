@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe.splitting.special_search import SpecialSearch
-from bpe.splitting.specials import Rules, rules_of
+from bpe.splitting.specials import Rules, make_rules
 
 pieces = st.sampled_from(["a", "b", "<", ">", "é", "<a>", "<a>b", "ab"])
 texts = st.lists(pieces, max_size=12).map("".join)
@@ -77,7 +77,7 @@ def test_needles_are_few():
 )
 def test_options(allowed, disallowed, is_allowed, is_refused):
     as_given = [each if each in ("all", ()) else set(each) for each in (allowed, disallowed)]
-    rules = rules_of(frozenset("ab"), *as_given)
+    rules = make_rules(frozenset("ab"), *as_given)
     assert rules.allowed.tokens == set(is_allowed)
     assert rules.disallowed.tokens == set(is_refused)
     assert sorted(rules.needles) == sorted({token.encode() for token in is_allowed + is_refused})
@@ -94,7 +94,7 @@ def test_options(allowed, disallowed, is_allowed, is_refused):
 )
 def test_wrong_options(options, kind, message):
     with pytest.raises(kind, match=message):
-        rules_of(frozenset("ab"), *options)
+        make_rules(frozenset("ab"), *options)
 
 
 def test_refusals():
