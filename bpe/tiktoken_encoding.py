@@ -1,6 +1,6 @@
 """``TiktokenEncoding``: a tokenizer with the methods of tiktoken's ``Encoding``.
 
-It does not need the package tiktoken. ``Tokenizer.to_tiktoken`` makes an object of that package instead.
+It does not require tiktoken. ``Tokenizer.to_tiktoken`` returns an object of tiktoken's own class instead.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from bpe.support.threads import n_threads
 from bpe.tokenizer import Tokenizer
 
 _MOST_THREADS = 8  # as in tiktoken
-_TOO_GREAT = 2**32  # an id of tiktoken is below
+_TOO_GREAT = 2**32  # tiktoken's ids are below this
 
 
 class TiktokenEncoding:
     """A tokenizer with the methods of tiktoken's ``Encoding``, so that a program changes one line.
 
     Arguments, defaults and results are those of tiktoken, and so are the classes of errors: a KeyError for a
-    token that is not there, an OverflowError for an id that is negative or not below 2**32. No special token
-    is allowed by default, whatever the tokenizer allows. Added tokens are one id in every text, and are no
-    special tokens.
+    token that does not exist, an OverflowError for an id that is negative or not below 2**32. No special
+    token is allowed by default, whatever the tokenizer allows. Added tokens become one id in every text, and
+    are not special tokens.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class TiktokenEncoding:
     Raises
     ------
     TypeError
-        It is not a Tokenizer, such as the path of one.
+        `tokenizer` is not a Tokenizer but, for example, the path of one.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class TiktokenEncoding:
         allowed_special: Specials = NO_TOKENS,
         disallowed_special: Specials = "all",
     ) -> list[list[int]]:
-        """Encode texts, each as :meth:`encode`, on at most so many threads as there are processors."""
+        """Encode texts, each as :meth:`encode`, on at most one thread for each processor."""
         threads = min(n_threads(num_threads), n_threads(None))
         return self.tokenizer.encode_batch(
             text, threads, allowed_special=allowed_special, disallowed_special=disallowed_special
@@ -108,7 +108,7 @@ class TiktokenEncoding:
     ) -> tuple[list[int], list[list[int]]]:
         """Raise a NotImplementedError: only tiktoken has this method."""
         raise NotImplementedError(
-            "encode_with_unstable is not here: Tokenizer.to_tiktoken() returns an Encoding that has it"
+            "encode_with_unstable is not supported: Tokenizer.to_tiktoken() returns an Encoding that has it"
         )
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
@@ -152,23 +152,23 @@ class TiktokenEncoding:
     def decode_batch(
         self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int = _MOST_THREADS
     ) -> list[str]:
-        """Decode lists of ids to texts, each as :meth:`decode`; one thread does it."""
+        """Decode lists of ids to texts, each as :meth:`decode`, on one thread."""
         return [self.decode(tokens, errors) for tokens in batch]
 
     def decode_bytes_batch(
         self, batch: Sequence[Sequence[int]], *, num_threads: int = _MOST_THREADS
     ) -> list[bytes]:
-        """Decode lists of ids to bytes, each as :meth:`decode_bytes`; one thread does it."""
+        """Decode lists of ids to bytes, each as :meth:`decode_bytes`, on one thread."""
         return [self.decode_bytes(tokens) for tokens in batch]
 
     # --------------------------------------------------------------------------------------- vocabulary
     def token_byte_values(self) -> list[bytes]:
-        """Return the bytes of all tokens but the special ones, sorted."""
+        """Return the bytes of all tokens except the special ones, sorted."""
         return sorted(self.tokenizer.engine.vocabulary.id_of)
 
     @property
     def eot_token(self) -> int:
-        """The id of ``<|endoftext|>``; KeyError if it is no special token."""
+        """The id of ``<|endoftext|>``; KeyError if it is not a special token."""
         return self.tokenizer.special_tokens["<|endoftext|>"]
 
     @property
@@ -177,7 +177,7 @@ class TiktokenEncoding:
         return {*self.tokenizer.special_tokens}
 
     def is_special_token(self, token: int) -> bool:
-        """Say whether an id is that of a special token."""
+        """Return whether an id is that of a special token."""
         return index(token) in self._special_ids
 
     @cached_property
@@ -195,5 +195,5 @@ class TiktokenEncoding:
         return self.tokenizer.vocab_size
 
 
-# doctest passes over a class that has the name of another module
+# doctest skips a class whose __module__ is another module
 __test__ = {"TiktokenEncoding": TiktokenEncoding}

@@ -1,4 +1,4 @@
-"""``Tokenizer``: text to ids and back. Every public method stands here, a few lines over an engine."""
+"""``Tokenizer``: text to ids and back. Every public method is here, as a few lines that call an engine."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ PathLike: TypeAlias = str | os.PathLike[str]
 class Tokenizer:
     r"""A vocabulary with its merges, split pattern and special tokens: encodes text and decodes ids.
 
-    It never changes. Two are equal if all parts that decide ids are. Any number of threads may use one, and
-    processes that fork while no thread compiles. Bytes are encoded as they are, valid UTF-8 or not, and
+    It is immutable. Two are equal if all parts that decide ids are equal. Any number of threads may use one,
+    and processes that fork while no thread compiles. Bytes are encoded as they are, valid UTF-8 or not, and
     decode to the same bytes, if :attr:`is_lossless`. In a str, surrogate pairs are joined; any other
     surrogate is encoded as U+FFFD.
 
@@ -73,30 +73,30 @@ class Tokenizer:
     * other tokenizers: :meth:`with_vocab_size`, :meth:`extend`, :meth:`prune`, :meth:`with_special_tokens`,
       :meth:`with_allowed_special`
 
-    All methods that encode take the options of :meth:`encode` for special tokens. To be fast, they remember
-    pieces of texts, in 265 MB at most for each processor, and in as much for each further thread at work. The
-    first short texts of a process are encoded in plain Python; then compiled code is loaded.
+    All methods that encode take the options of :meth:`encode` for special tokens. They cache pieces of texts,
+    in at most 265 MB for each processor, and as much for each further thread at work. The first short texts
+    of a process are encoded in plain Python; then compiled code is loaded.
 
     Parameters
     ----------
     token_bytes : sequence of bytes or None, or mapping from int to bytes
         The bytes of each id; None for an id that is not used, or that a special token has. A text with a byte
-        that is no token cannot be encoded. Special tokens may be among them, as their UTF-8.
+        that is not a token cannot be encoded. Special tokens may be among them, as UTF-8.
     merges : iterable of (int, int), or of (bytes, bytes)
         (left, right) in the order of their ranks, as ids or as bytes. A merge makes the id that has the bytes
         of both.
     pattern : str, iterable of str or Pattern
     special_tokens : mapping from str to int, or iterable of str
-        Their ids, which no token with other bytes has. Without ids, each takes that of the token with its
-        UTF-8; where there is none, they take the ids after the greatest one, in their order.
+        Their ids, which no token with other bytes may have. Without ids, each gets the id of the token with
+        its UTF-8, or, if there is none, the next id after the greatest one.
     allowed_special : "all" or collection of str
-        The special tokens that are allowed where a call does not say which, for texts that you trust.
+        The special tokens that are allowed if a call does not specify any; only for texts that you trust.
         Pickles hold it, files do not.
 
     Raises
     ------
     ValueError
-        The parts do not fit together; the message names the token, merge or id.
+        The parts are not consistent; the message names the token, merge or id.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class Tokenizer:
 
     @classmethod
     def _of(cls, vocabulary: Vocabulary, pattern: Pattern, allowed_special: Specials = NO_TOKENS) -> Self:
-        """Return the tokenizer of parts that are checked."""
+        """Return the tokenizer of parts that have been checked."""
         self = cls.__new__(cls)
         self.engine = engine_of(vocabulary, pattern).allowing(allowed_special)
         return self
@@ -159,15 +159,15 @@ class Tokenizer:
         dialect: Dialect = "regex",
         compiled_only: bool = False,
     ) -> Self:
-        """Read a tokenizer in any format that is known: what :meth:`save` wrote, another file, or a folder.
+        """Read a tokenizer in any known format, from a file or a folder.
 
         Parameters
         ----------
         path : path
             A file that :meth:`save` wrote, a ``tokenizer.json``, a ``tekken.json``, a ``.model`` file of
             SentencePiece or minbpe, GPT-2's ``vocab.json`` with ``merges.txt`` beside it, a rank file of
-            tiktoken, an encoder of npm's tiktoken; or a folder with a ``tokenizer.json``, which is read
-            first, a ``tekken.json``, a ``tokenizer.model`` or GPT-2's two files.
+            tiktoken, an encoder of npm's tiktoken; or a folder with a ``tokenizer.json``, which is
+            preferred, a ``tekken.json``, a ``tokenizer.model`` or GPT-2's two files.
         pattern, special_tokens, dialect : optional
             For a rank file: as for :meth:`from_tiktoken`.
         compiled_only : bool
@@ -181,20 +181,20 @@ class Tokenizer:
         Raises
         ------
         ValueError
-            It is in no format that is known, or is damaged; the message names the place. Or it is a rank
-            file, and `pattern` is missing, or another one than that of a published file.
+            The format is not known, or the file is damaged; the message says where. Or it is a rank file,
+            and `pattern` is missing, or is not that of the published file.
         OSError
             It cannot be read.
 
         Warns
         -----
         UserWarning
-            The file has something that is kept, but not applied. Or it is a rank file that is not a published
-            one, and `special_tokens` is missing; this is said once in a process.
+            The file has something that is kept but not applied. Or it is a rank file that is not a published
+            one, and `special_tokens` is missing; this warning comes once per process.
 
         Complexity
         ----------
-        O(b log m) for b bytes in all tokens and m in the longest, at most.
+        At most O(b log m), for b bytes in all tokens and m in the longest.
 
         Examples
         --------
@@ -212,7 +212,7 @@ class Tokenizer:
             return cls._of(*open_parts(path, compiled_only=compiled_only, **given))
 
     def save(self, path: PathLike) -> None:
-        """Write the tokenizer to a JSON file, which holds the old content or the new one, never a part."""
+        """Write the tokenizer to a JSON file. The write is atomic: the file never holds a part."""
         self._write(path, "native")
 
     # bpe.formats.conversion has a table of what each format can hold; the rest is a ValueError.
@@ -228,15 +228,15 @@ class Tokenizer:
         """Read a rank file of tiktoken, which holds no pattern or special tokens; its dialect is "rust".
 
         Those of published files are known by the SHA-256 of the file: r50k_base (GPT-2), p50k_base,
-        cl100k_base, o200k_base, Llama 3, Llama 4 and Qwen. Special tokens that you give take the place of
-        theirs, and ``{}`` leaves them out; another pattern is a ValueError. For any other file, a missing
-        pattern is a ValueError, and missing special tokens are a warning, once in a process.
+        cl100k_base, o200k_base, Llama 3, Llama 4 and Qwen. Special tokens that you give replace theirs, and
+        ``{}`` leaves them out; another pattern is a ValueError. For any other file, a missing pattern is a
+        ValueError, and missing special tokens are a warning, once per process.
         """
         return cls._read(path, "tiktoken", pattern=pattern, special_tokens=special_tokens, dialect=dialect)
 
     @classmethod
     def from_huggingface(cls, path: PathLike, *, compiled_only: bool = False) -> Self:
-        """Read a ``tokenizer.json`` of BPE, or the folder of one; a warning says what is not applied."""
+        """Read a ``tokenizer.json`` of BPE, or its folder; a warning names what is not applied."""
         return cls._read(path, "huggingface", compiled_only=compiled_only)
 
     @classmethod
@@ -278,7 +278,7 @@ class Tokenizer:
         self._write(path, "huggingface")
 
     def save_gpt2(self, path: PathLike) -> None:
-        """Write GPT-2's ``vocab.json`` and ``merges.txt`` to a folder, which is made if there is none."""
+        """Write GPT-2's ``vocab.json`` and ``merges.txt`` to a folder, which is created if missing."""
         self._write(path, "gpt2")
 
     def save_minbpe(self, path: PathLike) -> None:
@@ -291,13 +291,13 @@ class Tokenizer:
         write(self.engine.vocabulary, self.pattern, path, format)
 
     def to_tiktoken(self, name: str = "bpe") -> tiktoken.Encoding:
-        """Return an ``Encoding`` of tiktoken; it drops what the pattern leaves between matches."""
+        """Return a ``tiktoken.Encoding``; it drops the text between matches of the pattern."""
         from bpe.formats.tiktoken import encoding_of
 
         return encoding_of(self.engine.vocabulary, self.pattern, name)
 
     def to_huggingface(self) -> tokenizers.Tokenizer:
-        """Return a ``Tokenizer`` of the package tokenizers, which must be installed."""
+        """Return a ``tokenizers.Tokenizer``; requires tokenizers."""
         from bpe.formats.huggingface import tokenizer_of
 
         return tokenizer_of(self.engine.vocabulary, self.pattern)
@@ -313,26 +313,26 @@ class Tokenizer:
     ) -> list[int]:
         """Encode a text.
 
-        By default, special tokens in the text are an error: untrusted text cannot smuggle one in. Added
-        tokens are one id in every text.
+        By default, special tokens in the text are an error, so that untrusted text cannot inject one. Added
+        tokens become one id in every text.
 
         Parameters
         ----------
         text : str or bytes
         allowed_special : "all" or collection of str, optional
             Special tokens that become their ids; if several begin at one place, the longest does. By default,
-            those of the attribute :attr:`allowed_special`, which are none if nobody has said otherwise.
+            those of the attribute :attr:`allowed_special`, which is empty unless it was set.
         disallowed_special : "all" or collection of str
             Strings that are an error; "all" stands for all special tokens that are not allowed. One that is
             neither allowed nor disallowed is ordinary text. With ``()`` that is all of them, unless
             the tokenizer allows some by default: then pass ``allowed_special=()``, too.
         add_special_tokens : bool
-            Put before and after the ids what the post-processor of a ``tokenizer.json`` says.
+            Add the ids that the post-processor of a ``tokenizer.json`` puts before and after a text.
 
         Raises
         ------
         ValueError
-            The text holds a disallowed special token, or options do not go together.
+            The text holds a disallowed special token, or options cannot be combined.
 
         Examples
         --------
@@ -362,13 +362,13 @@ class Tokenizer:
     def encode_with_offsets(
         self, text: str | bytes, **special: Unpack[SpecialOptions]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Encode a text, and say where each token lies in it.
+        """Encode a text, and return where each token is in it.
 
         Returns
         -------
         ids : (n,) uint32
         starts, ends : (n,) int64
-            Token i is of ``text[starts[i]:ends[i]]``: characters of a str, bytes of bytes. If tokens cut a
+            Token i is ``text[starts[i]:ends[i]]``, in characters of a str or bytes of bytes. If tokens cut a
             character, it belongs to each of them.
 
         Examples
@@ -383,18 +383,18 @@ class Tokenizer:
     def encode_with_dropout(
         self, text: str | bytes, dropout: float, *, seed: int, **special: Unpack[SpecialOptions]
     ) -> list[int]:
-        """Encode a text with merges left out by chance, so that a model sees other ways to write a word.
+        """Encode a text with merges left out at random, so that a model sees other ways to write a word.
 
         Parameters
         ----------
         dropout : float
-            The probability with which a merge is passed over at a step, from 0 to 1; 0.1 is common.
+            The probability with which a merge is skipped at a step, from 0 to 1; 0.1 is common.
         seed : int
             Equal seeds give equal encodings of equal texts, on every machine.
 
         Complexity
         ----------
-        O(n log n) for n bytes, with dropout not near 1: no piece is remembered.
+        O(n log n) for n bytes, if dropout is not near 1: no piece is cached.
 
         Examples
         --------
@@ -446,7 +446,7 @@ class Tokenizer:
 
         They are the ids of all parts joined, wherever the text was cut. Some parts are read ahead. Memory
         stays small, unless the pattern looks behind or is not compiled, or :attr:`is_lossless` is false: then
-        text is held to the next special token, or to the end.
+        text is kept until the next special token, or the end.
 
         Examples
         --------
@@ -472,15 +472,15 @@ class Tokenizer:
     def count(self, text: str | bytes, limit: int | None = None, **special: Unpack[SpecialOptions]) -> int:
         """Return the number of tokens of a text; ``limit + 1`` if there are more than `limit`.
 
-        With a limit only the beginning of the text is read, and looked through for special tokens.
+        With a limit, only the beginning of the text is read, and searched for special tokens.
         """
         return self.engine.count(text, limit, self._rules("count", special))
 
     def truncate(self, text: AnyStr, max_tokens: int, **special: Unpack[SpecialOptions]) -> AnyStr:
-        """Return the beginning of a text that has at most so many tokens; the text itself if it has no more.
+        """Return a text cut to at most `max_tokens` tokens; the text itself if it has no more.
 
-        Else it is the longest beginning that ends between characters and has the first k tokens of the text,
-        ``encode(result) == encode(text)[:k]``, for a ``k <= max_tokens``. Only the beginning is read.
+        The result is the longest beginning of the text that ends between characters and has its first k
+        tokens, ``encode(result) == encode(text)[:k]``, for a ``k <= max_tokens``. Only the beginning is read.
 
         Examples
         --------
@@ -492,7 +492,9 @@ class Tokenizer:
         return self.engine.truncate(text, max_tokens, self._rules("truncate", special))
 
     def interval_counter(self, text: str | bytes) -> IntervalCounter:
-        """Return a counter of the tokens of any part of a text, encoded by itself; special tokens are text.
+        """Return a counter of the tokens of any part of a text, encoded by itself.
+
+        Special tokens are ordinary text.
 
         Examples
         --------
@@ -548,9 +550,9 @@ class Tokenizer:
         return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in batch]
 
     def decode_with_offsets(self, ids: Iterable[int] | np.ndarray) -> tuple[str, list[int]]:
-        """Decode ids to text, and say where in it each token begins, as tiktoken does.
+        """Decode ids to text, and return where in it each token begins, as tiktoken does.
 
-        A token that begins inside a character has the place of this character. ValueError if the bytes are
+        A token that begins inside a character gets the place of this character. ValueError if the bytes are
         not valid UTF-8, or if a decoder of a ``tokenizer.json`` changes the texts of tokens.
 
         Examples
@@ -563,7 +565,7 @@ class Tokenizer:
         return offsets.decode_with_offsets(self.engine, ids)
 
     def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
-        """Return a decoder of ids that come one after the other, with ``feed(ids)`` and ``finish()``."""
+        """Return a decoder of ids that come in parts, with ``feed(ids)`` and ``finish()``."""
         return StreamDecoder(self.engine, errors)
 
     # ------------------------------------------------------------------------------------- vocabulary
@@ -576,8 +578,8 @@ class Tokenizer:
     def vocab(self) -> dict[int, bytes]:
         """Id -> bytes of all tokens in the order of their ids, special ones included; a copy.
 
-        With :attr:`merges_bytes`, the pattern and the special tokens it makes an equal tokenizer again, if
-        merges lead to all tokens, and if no ``tokenizer.json`` said more.
+        With :attr:`merges_bytes`, the pattern and the special tokens it makes an equal tokenizer, if merges
+        lead to all tokens, and if there are no extras of a ``tokenizer.json``.
 
         Examples
         --------
@@ -605,12 +607,12 @@ class Tokenizer:
 
     @property
     def added_tokens(self) -> dict[str, int]:
-        """Token -> id of those that are one id in every text and need not be allowed; a copy."""
+        """Added token -> id; these become one id in every text and need not be allowed; a copy."""
         return dict(self.engine.vocabulary.added_tokens)
 
     @property
     def allowed_special(self) -> Specials:
-        """The special tokens that are allowed where a call does not say which: "all" or a frozenset."""
+        """The special tokens that are allowed if a call does not specify any: "all" or a frozenset."""
         return self.engine.allowed_special
 
     @property
@@ -620,15 +622,15 @@ class Tokenizer:
 
     @property
     def is_lossless(self) -> bool:
-        """Whether any bytes decode to themselves after encoding; not if steps of a file may change them."""
+        """Whether all bytes decode to themselves after encoding; false if steps of a file may change them."""
         return self.engine.is_lossless
 
     def token_bytes(self, token_id: int) -> bytes:
-        """Return the bytes of an id, for a special token its UTF-8; ValueError if no token has the id."""
+        """Return the bytes of an id, or the UTF-8 of a special token; ValueError if no token has the id."""
         return join_tokens(self.engine.vocabulary, [token_id])
 
     def token_id(self, token: bytes | str) -> int:
-        """Return the id of a token, a special one if no other has the text; KeyError if there is none."""
+        """Return the id of an ordinary token, else of a special or added one; KeyError if there is none."""
         text, vocabulary = as_text(token, "a token"), self.engine.vocabulary
         token_id = vocabulary.id_of.get(as_bytes(text), vocabulary.cut_tokens.get(text))
         if token_id is None:
@@ -638,16 +640,16 @@ class Tokenizer:
     def audit(
         self, texts: CorpusLike | Mapping[str, CorpusLike] | None = None, *, progress: Progress = False
     ) -> Audit:
-        """Say of every token whether a text can give it, and how well the vocabulary does on texts.
+        """Find out which tokens a text can give, and how well the vocabulary encodes texts.
 
-        A live token has a witness, a text that is encoded to it. That a token is dead is proved, by its
-        merges or by the pattern (:mod:`bpe.auditing.proofs`). The rest is unknown.
+        A live token has a witness, a text whose ids include it. A token is dead if there is a proof, from its
+        merges or from the pattern (:mod:`bpe.auditing.proofs`). All others are unknown.
 
         Parameters
         ----------
         texts : what :func:`bpe.train` takes, or mapping from str to that, optional
-            Measured, and looked through for witnesses. A mapping gives figures for each name, such as a
-            language. Special tokens in them are special tokens.
+            Measured, and searched for witnesses. A mapping gives figures for each name, such as a
+            language. Special tokens in the texts are encoded as special tokens.
         progress : bool or callable
             A bar on stderr, nothing, or ``progress(bytes measured, None)``.
 
@@ -662,8 +664,8 @@ class Tokenizer:
 
         Complexity
         ----------
-        O(n + b) for n bytes of text and b in all tokens; some hundred short texts for each token that has no
-        witness.
+        O(n + b) for n bytes of text and b in all tokens; for each token without a witness in the texts, some
+        hundred short texts are encoded.
 
         Examples
         --------
@@ -693,24 +695,25 @@ class Tokenizer:
     ) -> EncodedFiles:
         """Encode a corpus to a file of ids, with the offsets of its documents in a file beside it.
 
-        With the suffix .npy, `out` is a numpy array; else, as in .bin, only the ids, little-endian. Beside it
-        comes ``<out without suffix>.offsets.npy``: ids ``offsets[k]`` to ``offsets[k + 1]`` are document k.
-        Files .parquet and .arrow are tables with a row for each document (:mod:`bpe.id_files.tables`), and
-        need the extra ``parquet``. The same call resumes a run that was killed or interrupted, if the corpus
-        is the same. No file is at its place before it is complete. Offsets of another file of ids are not
-        replaced: a FileExistsError. A file that is read is not replaced, either: a ValueError.
+        With the suffix .npy, `out` is a numpy array; otherwise, as with .bin, it has only the ids,
+        little-endian. Beside it is ``<out without suffix>.offsets.npy``: ids ``offsets[k]`` to
+        ``offsets[k + 1]`` are document k. Files .parquet and .arrow are tables with a row for each document
+        (:mod:`bpe.id_files.tables`), and require the extra ``parquet``. The same call resumes a run that was
+        killed or interrupted, if the corpus is the same. A file gets its name only when it is complete.
+        Offsets of another file of ids are not replaced: a FileExistsError. A file that is read is not
+        replaced, either: a ValueError.
 
         Parameters
         ----------
         to : {"bin", "npy", "nanogpt", "megatron", "parquet", "arrow"}, optional
             The format; by default, that of the suffix. "megatron", or the suffix .idx, writes a .bin with its
-            .idx; "nanogpt" a .bin with a token after each document.
+            .idx; "nanogpt" writes a .bin with a token after each document.
         end_token : str, optional
             The special token that follows each document; for nanoGPT, ``<|endoftext|>`` by default.
         dtype : numpy dtype, optional
-            uint16 or uint32; by default the smallest that all ids fit.
+            uint16 or uint32; by default, the smallest that all ids fit in.
         progress : bool or callable
-            True: a bar on stderr. A callable is called with the bytes that are read, and all there are.
+            True: a bar on stderr. A callable is called with the bytes read so far, and all bytes.
 
         Examples
         --------
@@ -748,15 +751,15 @@ class Tokenizer:
         progress: Progress = False,
         **special: Unpack[SpecialOptions],
     ) -> EncodedShards:
-        """Encode each file of a corpus to files of its own, by the same names; else as :meth:`encode_files`.
+        """Encode each file of a corpus to a file of ids of the same name; else as :meth:`encode_files`.
 
-        ``folder/shards.jsonl`` lists the shards that are complete. The same call skips them, goes on with the
-        others, and encodes those again whose source has changed. With other options it is a ValueError.
+        ``folder/shards.jsonl`` lists the shards that are complete. The same call skips them, continues with
+        the others, and encodes again those whose source has changed. Other options are a ValueError.
 
         Parameters
         ----------
         scheduler : dask.distributed.Client or str, optional
-            Encode on the workers of a cluster, which see the same files by the same names.
+            Encode on the workers of a cluster, which must see the same files by the same names.
 
         Examples
         --------
@@ -789,7 +792,7 @@ class Tokenizer:
         """Return the tokenizer without its last merges: what training to a smaller vocabulary gives.
 
         Special tokens that come after all others stay after them; other ids do not change. ValueError if
-        there are not so many merges, or the last ones do not make the last ids.
+        there are too few merges, or the last ones do not make the last ids.
 
         Examples
         --------
@@ -812,8 +815,8 @@ class Tokenizer:
     ) -> tuple[Self, np.ndarray]:
         """Learn more tokens from other text; no id changes, and the new ones come after all others.
 
-        What a file held besides stays, and so do special tokens. A piece that holds no new token is encoded
-        to the same ids as before.
+        Special tokens stay, and so do the extras of a file. A piece that contains no new token is encoded to
+        the same ids as before.
 
         Parameters
         ----------
@@ -830,14 +833,14 @@ class Tokenizer:
         -------
         tokenizer : Tokenizer
         new_id_of : (vocab_size,) int64
-            By old id, the new one: the same. -1 for an id that is not used.
+            By old id, the new one, which is the same; -1 for an id that is not used.
 
         Raises
         ------
         ValueError
-            `n` is negative, or the text has fewer pairs to merge, or is empty. Or no training goes on from
-            the tokenizer: its tokens are texts (SentencePiece), a byte has no token, or its merges are in an
-            order that none learns.
+            `n` is negative, or the text has fewer pairs to merge, or is empty. Or training cannot continue
+            from this tokenizer: its tokens are texts (SentencePiece), a byte has no token, or its merges are
+            in an order that training does not produce.
 
         Complexity
         ----------
@@ -870,10 +873,10 @@ class Tokenizer:
     ) -> tuple[Self, np.ndarray]:
         """Remove the tokens that a corpus needs least, one by one.
 
-        Only a token that is no part of another one's merge can be removed. Its uses count for its two parts
-        from then on. Single bytes and special tokens stay, and so does what a file held besides: ids in it
-        follow. The ids that are left move up without a gap, in their order, those of special tokens, too. A
-        piece whose tokens all stay is encoded to the same tokens as before.
+        Only a token that no other merge needs can be removed. Its uses then count for its two parts. Single
+        bytes and special tokens stay, and so do the extras of a file, with the new ids. The remaining tokens,
+        special ones too, get consecutive ids in the old order. A piece whose tokens all stay is encoded to
+        the same tokens as before.
 
         Parameters
         ----------
@@ -882,7 +885,7 @@ class Tokenizer:
         vocab_size : int, optional
             How many tokens stay, special ones included.
         min_count : int, optional
-            Tokens that are used so often stay; with `vocab_size`, more may stay than that says.
+            Tokens that are used at least this often stay; then more than `vocab_size` tokens may stay.
         threads, progress
             As for :func:`bpe.train`.
 
@@ -918,7 +921,7 @@ class Tokenizer:
         return self._with(vocabulary), new_id_of
 
     def with_special_tokens(self, tokens: Mapping[str, int] | Iterable[str]) -> Self:
-        """Return the tokenizer with more special tokens; what a ``tokenizer.json`` held besides stays.
+        """Return the tokenizer with more special tokens; the extras of a ``tokenizer.json`` stay.
 
         Tokens without ids get them as those of the constructor do. ValueError if a token or an id is taken.
 
@@ -934,11 +937,11 @@ class Tokenizer:
         return self._with(with_special_tokens(self.engine.vocabulary, tokens))
 
     def with_allowed_special(self, allowed_special: Specials) -> Self:
-        """Return the tokenizer with other special tokens that are allowed where a call does not say which.
+        """Return the tokenizer with other special tokens that are allowed if a call does not specify any.
 
-        Only for texts that you trust: others may hold special tokens that you do not want. The tokenizer
-        shares with this one all that is compiled and remembered. Pickles hold these tokens, files do not.
-        Two tokenizers are equal only if they allow the same ones. ValueError if one is no special token.
+        Only for texts that you trust: others may hold special tokens that you do not want. The new tokenizer
+        shares compiled code and caches with this one. Pickles hold these tokens, files do not. Two tokenizers
+        are equal only if they allow the same ones. ValueError if one is not a special token.
 
         Examples
         --------
@@ -967,7 +970,7 @@ class Tokenizer:
         return self._unpacked, parts
 
     def _others(self) -> dict[str, Any]:
-        """Return the attributes that a user has set, or a derived class, but not at their first use."""
+        """Return the attributes that a user or a derived class has set, without cached properties."""
         derived = {"engine", *(name for cls in type(self).__mro__ for name in vars(cls))}
         return {name: value for name, value in vars(self).items() if name not in derived}
 
@@ -980,4 +983,4 @@ class Tokenizer:
         return self
 
 
-__test__ = {"Tokenizer": Tokenizer}  # doctest passes over a class that has the name of another module
+__test__ = {"Tokenizer": Tokenizer}  # doctest skips a class whose __module__ is another module

@@ -2,7 +2,7 @@
 
 ``train_parity``: from the counts of several languages to a tokenizer that treats them alike.
 
-Only this module makes tokenizers of learned vocabularies. For a small corpus, it loads no compiled code.
+Only this module makes tokenizers from learned vocabularies. For a small corpus, it loads no compiled code.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ class Trainer:
     """Learns merges from counted words, one by one or in a run.
 
     Every merge updates the counts of the pairs that it changes; the words are not counted again. Except with
-    ``ties="first"``, the result depends on the counts alone, not on the order of the words.
+    ``ties="first"``, the result depends only on the counts, not on the order of the words.
 
-    An exception in `keep` or in a progress callable, and Ctrl-C, end a run between two merges. What is
-    learned by then is kept: :meth:`tokenizer` returns it, and another :meth:`run` resumes.
+    An exception in `keep` or in a progress callable, and Ctrl-C, end a run between two merges. The merges
+    learned so far are kept: :meth:`tokenizer` returns them, and another :meth:`run` resumes.
 
     * :meth:`step`, :meth:`run`
     * :attr:`merges`, :attr:`log`, :meth:`tokenizer`
@@ -80,8 +80,8 @@ class Trainer:
     counts : WordCounts, or mapping from str to WordCounts
         Its pattern and special tokens become those of the tokenizer. Several sources, by name, are added up.
     weights : mapping from str to float, optional
-        How much each source counts, from 0 on. A weight is a multiple of 1 / 2**20, and the counts of the
-        merges are in such parts then.
+        How much each source counts, at least 0. A weight is rounded to a multiple of 1 / 2**20, and the
+        counts of the merges are in this unit.
     ties : {"smallest", "lexicographic", "first", "gpt2"}
         Which of the pairs with the greatest count is merged: the one with the smallest (left id, right
         id), the one with the greatest (left bytes, right bytes), or the first one in the words, read in the
@@ -90,31 +90,31 @@ class Trainer:
     selection : {"heap", "buckets"}
         The container that finds this pair, ``MaxHeap`` or ``CountBuckets``. The merges are the same.
     min_count : int
-        Pairs that count less are not merged; with weights, all may be merged where this is 1.
+        Pairs that count less are not merged. With weights, 1 means no limit.
     max_token_length : int, optional
-        In bytes. Pairs that would make a longer token are passed over.
+        In bytes. Pairs that would make a longer token are skipped.
     initial_alphabet : bytes, optional
         The bytes that merges start from, whether the words have them or not; all 256 by default. Further
         bytes are added if the words have them.
     limit_alphabet : int, optional
-        How many bytes there are then at most: those of `initial_alphabet`, and the most frequent others. All
-        other bytes are left out of the words, and what is around them is joined. In the tokenizer, they have
-        the last ids, on top of the vocabulary size.
+        The maximal number of bytes in the alphabet: those of `initial_alphabet`, and the most frequent
+        others. All other bytes are left out of the words, and what is around them is joined. In the
+        tokenizer, they have the last ids, on top of the vocabulary size.
     like : {"huggingface", "gigatoken"}, optional
-        Another trainer, whose merges and order of ids are wanted. As with Hugging Face's BpeTrainer, special
-        tokens take the first ids, not those after the merges; the single bytes that follow are in the order
+        Another trainer whose merges and order of ids are wanted. ``"huggingface"`` is BpeTrainer: special
+        tokens get the first ids, not those after the merges; the single bytes that follow are in the order
         of GPT-2, printable ones first; and a token must be shorter than `max_token_length`, but two single
-        bytes may always be merged. For ``"gigatoken"``, only the order of the bytes is another one.
+        bytes may always be merged. ``"gigatoken"`` changes only the order of the bytes.
     keep : callable, optional
-        ``keep(left bytes, right bytes)``: a pair for which it is false is passed over. Asked once for each
-        pair that is about to be merged.
+        ``keep(left bytes, right bytes)``: a pair for which it is false is skipped. Called once for each pair
+        that is about to be merged.
 
     Raises
     ------
     ValueError
         There are no words, or an option is out of range or not one of its choices.
     TypeError
-        `counts` are not WordCounts, or `keep` cannot be called.
+        `counts` are not WordCounts, or `keep` is not callable.
     OverflowError
         The count of a pair passes ``2**63 - 1``.
 
@@ -129,7 +129,7 @@ class Trainer:
     [259, 257]
     """
 
-    __module__ = "bpe"  # as for all that is imported from there
+    __module__ = "bpe"  # users import it from there
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class Trainer:
         """Resume from a tokenizer, on the words it was trained on or on those of a new domain.
 
         Its merges are applied to the words, then training continues as if it had never stopped: with the same
-        words and options, it learns what one longer run learns. :attr:`merges` has the old merges too, with
+        words and options, it learns what one longer run learns. :attr:`merges` has the old merges, too, with
         their counts in these words, which may be 0.
 
         Parameters
@@ -188,12 +188,12 @@ class Trainer:
         weights
             As for :class:`Trainer`.
         keep_ids : bool
-            Every id stays, also those of special tokens and left-out bytes after all other tokens: the new
-            tokens come after them. Otherwise those move to the end, after the new tokens.
+            Every id stays, even those of special tokens and left-out bytes at the end: the new tokens come
+            after them. Otherwise these move to the end, after the new tokens.
         ties, selection, min_count, max_token_length, like, keep
             As for :class:`Trainer`; for the new merges only.
         initial_alphabet, limit_alphabet
-            As for :class:`Trainer`, worked out for these words. All bytes of the old merges must be in it.
+            As for :class:`Trainer`, applied to these words. All bytes of the old merges must be included.
 
         Returns
         -------
@@ -202,14 +202,14 @@ class Trainer:
         Raises
         ------
         ValueError
-            The counts have another pattern or other special tokens, no training makes the tokenizer's merges
-            in this order, or the alphabet leaves out a byte of them.
+            The counts have another pattern or other special tokens, the tokenizer's merges are in an order
+            that training does not produce, or the alphabet leaves out one of their bytes.
         TypeError
             The arguments are not a Tokenizer and WordCounts.
 
         Complexity
         ----------
-        As learning those merges.
+        That of learning these merges.
 
         Examples
         --------
@@ -244,7 +244,7 @@ class Trainer:
         Returns
         -------
         Merge or None
-            None where no pair is left that may be merged.
+            None if no pair is left that may be merged.
 
         Complexity
         ----------
@@ -269,14 +269,14 @@ class Trainer:
         Parameters
         ----------
         vocab_size : int
-            Bytes, merges and special tokens together; without bytes that are left out of the alphabet.
+            Bytes, merges and special tokens together, without the bytes that are left out of the alphabet.
         progress : bool or callable
             A bar on stderr, nothing (the default), or ``progress(merges done, merges in all)``.
 
         Raises
         ------
         ValueError
-            `vocab_size` is smaller than the bytes and the special tokens, or than what is learned.
+            `vocab_size` is smaller than the number of bytes and special tokens, or of the tokens so far.
 
         Complexity
         ----------
@@ -295,7 +295,7 @@ class Trainer:
         wanted = len(start.merges) + start.n_new(vocab_size)
         if wanted < n_done:
             raise ValueError(
-                f"vocab_size {vocab_size} asks for {wanted} merges, but {n_done} are learned already"
+                f"vocab_size {vocab_size} means {wanted} merges, but {n_done} have already been learned"
             )
         self._training.run(wanted, progress)
 
@@ -363,12 +363,12 @@ class Trainer:
     __setstate__ = __reduce__  # for pickles of release 0.1.0
 
     def check(self) -> None:
-        """Compare counts, postings and links with a recount from scratch.
+        """Check counts, postings and links against a recount from scratch.
 
         Raises
         ------
         AssertionError
-            They differ: a bug in this library.
+            They differ, which is a bug in this library.
 
         Complexity
         ----------
@@ -437,7 +437,7 @@ def train(
     ----------
     corpus : path, iterable of path, str or bytes, WordCounts, RunCounts, or mapping from str to these
         A path is a file of UTF-8 text, ``Path("-")`` standard input; a str or bytes in an iterable is a
-        document. Counts bring their own pattern and special tokens; several, by name, are added up.
+        document. Counts have their own pattern and special tokens; several, by name, are added up.
     vocab_size : int
         Bytes, merges and special tokens together. There will be fewer if no pair is left to merge; bytes
         that are left out of the alphabet come on top.
@@ -454,7 +454,7 @@ def train(
         Learn tokens that join words, too, such as " of the". The corpus is read twice, and cannot be
         WordCounts; :class:`Boundless` also learns from RunCounts.
     threads : int, optional
-        The most to use. The result is the same for any number.
+        The maximal number. The result is the same for any number.
     progress : bool or callable
         Bars on stderr, nothing (the default), or ``progress(done, total)``, for counting (bytes), then
         merging (merges).
@@ -497,7 +497,7 @@ def train(
     is_text = isinstance(corpus, (list, tuple, os.PathLike, Corpus))  # others may be counts
     if not is_text and (isinstance(corpus, Mapping) or _are_counts(corpus)):
         if special_tokens or split_by not in (Pattern.of("gpt2"), _pattern_of(corpus)):
-            raise ValueError("WordCounts bring their own pattern and special tokens: give them to WordCounts")
+            raise ValueError("WordCounts have their own pattern and special tokens: give them to WordCounts")
         source: Any = corpus
     elif weights is not None:
         raise ValueError("weights are for WordCounts with names: count each text by itself")
@@ -652,7 +652,7 @@ def _first_of(corpus: Any) -> Any:
 
 
 def _pattern_of(corpus: Any) -> Pattern | None:
-    """Return the pattern of counts; None if these are not counts, which the trainer refuses later."""
+    """Return the pattern of counts; None if they are not counts, which :class:`Trainer` will refuse."""
     counts = _first_of(corpus)
     return counts.pattern if _are_counts(counts) else None
 
@@ -674,34 +674,35 @@ def train_parity(
 ) -> Tokenizer:
     """Train a tokenizer that treats several languages alike, whatever the sizes of their texts.
 
-    Each merge serves one language, the one that is encoded worst so far: the most frequent pair of its words
-    is merged, in all languages. The worst one is that with the most tokens in its development text. So these
-    texts should say the same in every language; translations of some hundred sentences will do. Without them,
-    `ratios` say how many bytes a language takes for the same content; without either, it is the language with
-    the most tokens in its training text, which is close to ordinary training.
+    Each merge is chosen for one language, the one that is encoded worst so far: the most frequent pair of its
+    words is merged, in all languages. The worst language is the one with the most tokens in its development
+    text. So these texts should say the same in every language; translations of some hundred sentences are
+    enough. Without them, `ratios` say how many bytes a language takes for the same content; without either,
+    the worst language is the one with the most tokens in its training text, which is close to ordinary
+    training.
 
     Parameters
     ----------
     languages : mapping from str to WordCounts
         The name of each language, and the counts of its training text; all with the same pattern and special
-        tokens. Of languages that are encoded equally badly, the first one here is served.
+        tokens. Of languages that are encoded equally badly, the first one here is chosen.
     vocab_size : int
         Bytes, merges and special tokens together. There will be fewer if no pair is left to merge.
     dev : mapping from str to WordCounts, optional
         The counts of a development text for each language.
     ratios : mapping from str to float, optional
-        For each language. The one with the lowest (bytes / tokens) / ratio is served.
+        For each language. The one with the lowest (bytes / tokens) / ratio is chosen.
     window : int, optional
-        No language is served too often: at most `alpha` / languages of the last `window` merges. If all
-        languages have reached this limit, the best one is served. By default, there is no limit.
+        No language is chosen too often: at most `alpha` / languages of the last `window` merges. If all
+        languages have reached this limit, the best one is chosen. By default, there is no limit.
     alpha : float
     n_global : int
-        How many merges are learned at first in the ordinary way, from all training texts together.
+        How many merges are first learned in the ordinary way, from all training texts together.
     ties : {"smallest", "lexicographic", "gpt2"}
         As :class:`Trainer` takes them.
     min_count : int
-        A pair that counts less in the language that is served is not merged. A language that has no other
-        pairs is skipped from then on.
+        A pair that counts less in the chosen language is not merged. A language that has no other pairs is
+        skipped from then on.
     max_token_length, like
         As :class:`Trainer` takes them.
     progress : bool or callable
@@ -736,7 +737,7 @@ def train_parity(
     >>> little = WordCounts({"der": 3, "den": 2})
     >>> dev = {"en": WordCounts({"the": 1}), "de": WordCounts({"der": 1})}
     >>> tok = train_parity({"en": much, "de": little}, vocab_size=260, dev=dev)
-    >>> [tok.token_bytes(number) for number in range(256, 260)]
+    >>> [tok.token_bytes(token_id) for token_id in range(256, 260)]
     [b'he', b'de', b'the', b'der']
     """
     from bpe.counting.weights import weigh  # loads the compiler, as the next ones do
@@ -800,4 +801,4 @@ def _ratios(
     return [float(ratios[name]) for name in languages]
 
 
-__test__ = {"Trainer": Trainer}  # doctest ignores classes of another module
+__test__ = {"Trainer": Trainer}  # doctest skips a class whose __module__ is another module

@@ -1,9 +1,9 @@
 """The group of all commands, which prints errors as one line, and functions that the commands share.
 
 Standard output is written completely, or an error names it: Python ignores a short write where its standard
-output has no buffer (``python -u``, ``PYTHONUNBUFFERED=1``), and what did not fit on the disk is lost
-silently. So the commands write through a buffer, which continues after a short write, and wait for a
-non-blocking pipe.
+output has no buffer (``python -u``, ``PYTHONUNBUFFERED=1``), and what did not fit on the disk is silently
+lost. So the commands write through a buffer, which continues after a short write, and wait for a non-blocking
+pipe.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def open_standard_streams() -> None:
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: SIM115  # open until the process ends, as the others
     if sys.stdout is None:
-        # This takes the free file descriptor, so that no other file gets it, and cannot be written.
+        # Read-only, so writing is an error; it takes the free file descriptor, so no other file gets it.
         closed = os.open(os.devnull, os.O_RDONLY)
         sys.stdout = _whole(closed, "utf-8", "strict", is_line_buffered=False)
     elif isinstance(_raw(sys.stdout), io.FileIO):
@@ -85,8 +85,8 @@ def _raw(stream: io.TextIOBase | object) -> object:
     return getattr(buffer, "raw", buffer)
 
 
-def _whole(number: int, encoding: str, errors: str, *, is_line_buffered: bool) -> io.TextIOWrapper:
-    output = _Output(number, "wb", closefd=False)
+def _whole(descriptor: int, encoding: str, errors: str, *, is_line_buffered: bool) -> io.TextIOWrapper:
+    output = _Output(descriptor, "wb", closefd=False)
     return io.TextIOWrapper(
         io.BufferedWriter(output), encoding=encoding, errors=errors, line_buffering=is_line_buffered
     )
@@ -195,7 +195,7 @@ def _report(error: BaseException) -> int:
     if isinstance(error, OSError):
         problem = error.strerror or str(error)
         if error.errno in _NO_ROOM and not error.filename:
-            return _complain(f"{problem}: the cache of compiled code, or a temporary file, has no room")
+            return _complain(f"{problem}: no room for the cache of compiled code, or for a temporary file")
         return _complain(f"{error.filename}: {problem}" if error.filename else problem)
     if isinstance(error, (ValueError, OverflowError, ImportError)):
         return _complain(str(error))
@@ -205,7 +205,7 @@ def _report(error: BaseException) -> int:
 
 
 def _interrupted(error: BaseException) -> int:
-    """Print that the command was interrupted, or the message of the interrupt, which tells what was saved."""
+    """Print that the command was interrupted, or the message of the interrupt, which says what was saved."""
     message = next(
         (str(each) for each in (error, error.__cause__) if isinstance(each, KeyboardInterrupt)), ""
     )
@@ -257,7 +257,10 @@ def main() -> None:
 
 # ------------------------------------------------------------------------------------------------ shared
 def load(path: str, *outputs: str | None) -> Tokenizer:
-    """Read a tokenizer of any format that is not one of the outputs; of rank files, a published one."""
+    """Read a tokenizer in any format, except a rank file that is not a published one.
+
+    It must not be one of the outputs.
+    """
     from bpe.formats.conversion import PatternNeeded
     from bpe.tokenizer import Tokenizer
 
@@ -267,13 +270,12 @@ def load(path: str, *outputs: str | None) -> Tokenizer:
         return loaded
     except PatternNeeded:
         raise ValueError(
-            f"{path}: a rank file has no split pattern: "
-            f"bpe convert {path} tok.json --pattern NAME gives it one"
+            f"{path}: a rank file has no split pattern: bpe convert {path} tok.json --pattern NAME adds one"
         ) from None
 
 
 def keep_tokenizer(path: str, *outputs: str | Path) -> None:
-    """Raise if an output is the file of the tokenizer that is read, or the tokenizer file in its folder."""
+    """Raise if an output would replace the file of the tokenizer, or the one in its folder."""
     from bpe.formats.recognition import file_in
 
     refuse_inputs(outputs, [file_in(Path(path)) if Path(path).is_dir() else path])
@@ -294,10 +296,10 @@ def name_of(file: str | None) -> str:
 
 
 def need_output(output: str, *, is_folder: bool = False) -> None:
-    """Raise, before the work, if a file or a folder with files cannot be written after it."""
+    """Raise before the work begins if its output, a file or a folder of files, cannot be written."""
     if output == STDOUT:
         if is_folder:
-            raise click.UsageError("a folder cannot be written to standard output: name it")
+            raise click.UsageError("a folder cannot be written to standard output: give its name")
         return
     path = resolve_links(output)
     folder = path if is_folder and path.exists() else path.parent
@@ -322,7 +324,7 @@ def need_output(output: str, *, is_folder: bool = False) -> None:
 
 @contextmanager
 def written(output: str) -> Iterator[str]:
-    """Yield the path to write to; for -, that of a file that is copied to standard output in the end."""
+    """Yield the path to write to; for -, a temporary file that is then copied to standard output."""
     if output != STDOUT:
         yield output
         return
@@ -341,7 +343,7 @@ def name_of_output(output: str) -> str:
 def only_one_to_stdout(output: str | None, is_json: bool) -> None:
     """Raise if both a summary and the output itself would be written to standard output."""
     if is_json and output == STDOUT:
-        raise click.UsageError("-o - and --json both write to standard output: name a file")
+        raise click.UsageError("-o - and --json both write to standard output: give a file name to -o")
 
 
 def shorter(error: ValueError) -> ValueError:

@@ -50,7 +50,7 @@ def bench(tokenizer: str, file: str, as_json: bool) -> None:
     if not data:
         raise ValueError(f"{name_of(file)}: empty: there is nothing to measure")
     with everything_compiled():
-        _ = loaded.engine.encoder  # made here, so that a short text is not encoded in plain Python
+        _ = loaded.engine.encoder  # created here, so that a short text is not encoded in plain Python
     encoders, absent = _encoders(loaded)
     wanted: Any = None
     results: dict[str, dict[str, float]] = {}
@@ -107,7 +107,7 @@ def _encoders(tokenizer: Tokenizer) -> tuple[dict[str, Callable[[str], Any]], di
         absent["tiktoken"] = str(error)
     try:
         others = tokenizer.to_huggingface()
-        others.encode_special_tokens = True  # special tokens are plain text, as for the others
+        others.encode_special_tokens = True  # special tokens are ordinary text, as for the others
         encoders["tokenizers"] = lambda text: others.encode(text, add_special_tokens=False).ids
     except (ImportError, ValueError) as error:
         absent["tokenizers"] = str(error)

@@ -150,7 +150,7 @@ def _write(
     *,
     is_quiet: bool,
 ) -> None:
-    """Write the map of ids, and then the tokenizer: beside a new tokenizer, there is never an old map."""
+    """Write the map of ids, then the tokenizer, so that a new tokenizer never has an old map beside it."""
     import numpy as np
 
     from bpe.support.files import atomic_write

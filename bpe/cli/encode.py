@@ -248,7 +248,7 @@ def encode(
 
 
 def _print_ids(tokenizer: Tokenizer, corpus: Corpus, rules: dict[str, Any], as_json: bool) -> None:
-    """Print the ids of each document on a line while it is encoded, without the whole document in memory."""
+    """Print the ids of each document on one line, while it is encoded, without keeping it all in memory."""
     from bpe.encoding.streams import encode_blocks
 
     begin, between, end = ("[", ", ", "]\n") if as_json else ("", " ", "\n")
@@ -304,7 +304,7 @@ def _write_ids(
         report_incomplete(output)
     return {
         "output": output,
-        # Beside the output, named as the output was; for a link, beside its target.
+        # Beside the output, with a path like that of the output; for a link, beside its target.
         "offsets": str(
             written.offsets if Path(output).is_symlink() else Path(output).with_name(written.offsets.name)
         ),

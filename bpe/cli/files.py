@@ -87,8 +87,8 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
     return [
         f"vocabulary: {tokenizer.vocab_size} ids, {len(merges)} merges, {len(specials)} special tokens",
         f"pattern: {pattern if isinstance(pattern, str) else ' then '.join(pattern)}",
-        *(f"special token {number}: {token!r}" for token, number in specials.items()),
-        *(f"added token {number}: {token!r}" for token, number in tokenizer.added_tokens.items()),
+        *(f"special token {token_id}: {token!r}" for token, token_id in specials.items()),
+        *(f"added token {token_id}: {token!r}" for token, token_id in tokenizer.added_tokens.items()),
         "longest tokens:",
         *(f"  {tokenizer.token_id(token):>6}  {token!r}" for token in longest[:n]),
         "first merges:",
@@ -144,8 +144,8 @@ def convert(
     \b
     native         any other .json
     huggingface    tokenizer.json, *.hf.json; with --to, also the folder of a model
-    tiktoken       *.tiktoken, the ranks alone; published files (r50k_base, cl100k_base, o200k_base, Llama 3,
-                   ...) are known, with their patterns and special tokens
+    tiktoken       *.tiktoken, only ranks; the patterns and special tokens of published files (r50k_base,
+                   cl100k_base, o200k_base, Llama 3, ...) are known
     gpt2           a folder, or vocab.json (with merges.txt beside it)
     minbpe         *.model
     sentencepiece  *.model, of type BPE; read only
@@ -198,8 +198,9 @@ def convert(
     click.echo(f"{name_of_output(output)}: {vocabulary.size} tokens as {write_as}, checked", err=True)
     if write_as == "tiktoken":
         options = [f"--pattern {split_by.name}"]
-        options += [f"--special-token '{token}={number}'" for token, number in vocabulary.cut_tokens.items()]
-        click.echo(f"The file holds the ranks alone. To read it: {' '.join(options)}", err=True)
+        special = vocabulary.cut_tokens
+        options += [f"--special-token '{token}={token_id}'" for token, token_id in special.items()]
+        click.echo(f"The file holds only ranks. To read it: {' '.join(options)}", err=True)
 
 
 def _summary(
@@ -234,7 +235,7 @@ def _parts_of(
 
 
 def _special(option: str) -> tuple[str, int]:
-    token, _, number = option.rpartition("=")
-    if not token or not (number.isascii() and number.isdecimal() and len(number) <= 10):
+    token, _, token_id = option.rpartition("=")
+    if not token or not (token_id.isascii() and token_id.isdecimal() and len(token_id) <= 10):
         raise ValueError(f"--special-token {option!r} is not TOKEN=ID")
-    return token, int(number)
+    return token, int(token_id)

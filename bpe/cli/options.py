@@ -32,7 +32,7 @@ def source_of(
     is_quiet: bool,
     **reading: Any,
 ) -> Any:
-    """Return the corpus of some paths, or the sum of the counts if these are files of counts.
+    """Return the corpus of some paths, or the sum of the counts if they are files of counts.
 
     The output must not be one of the files.
     """
@@ -66,7 +66,7 @@ def source_of(
 
 
 def _check_kinds(paths: Sequence[str]) -> None:
-    """Raise if some of these files hold counts of runs, and others of words."""
+    """Raise if some of these files hold counts of runs and others counts of words."""
     from bpe.counting.file_format import kind_of_counts
 
     kinds = [*map(kind_of_counts, paths)]
@@ -96,10 +96,10 @@ def sources_of(
     """
     weights: dict[str, float] = {}
     for path in paths:
-        name, _, number = path.rpartition("=")
+        name, _, text = path.rpartition("=")
         with contextlib.suppress(ValueError):  # not a weight
             if name and not os.path.exists(path):
-                weight = float(number)
+                weight = float(text)
                 if name in weights:
                     raise click.UsageError(f"{path}: {name} already has a weight")
                 weights[name] = weight
@@ -126,8 +126,8 @@ def sources_of(
     return sources, weights
 
 
-# -------------------------------------------------------------------- texts that look like something else
-MOST_FILES = 100  # of a corpus that are checked
+# -------------------------------------------------------------------- texts that look like another format
+MOST_FILES = 100  # how many files of a corpus are checked
 
 _JSON = "looks like JSON lines, and is read as text: add --format jsonl, or --format text if this is intended"
 _PARQUET = "looks like Parquet, and is read as text: add --format parquet"
@@ -137,13 +137,13 @@ _NOT_UTF_8 = "not UTF-8: its bytes are kept as they are. --errors strict stops a
 
 
 def warn_of_odd_texts(corpus: Corpus) -> None:
-    """Warn about files that look like another format than they are read as, once for each kind of problem."""
+    """Warn about files that do not look like the format they are read as, once for each kind of problem."""
     source = click.get_current_context().get_parameter_source("errors")
     found: dict[str, list[str]] = {}
     for part in corpus.parts()[:MOST_FILES]:
         if corpus.kind_of(part.path) in (".jsonl", ".parquet"):
             continue
-        with contextlib.suppress(Exception):  # the command itself reports what is wrong with it
+        with contextlib.suppress(Exception):  # the command itself will report an error
             problem = oddity(_begin_of(part), source is not ParameterSource.DEFAULT, corpus.format == "text")
             if problem:
                 found.setdefault(problem, []).append(str(part))
@@ -153,7 +153,7 @@ def warn_of_odd_texts(corpus: Corpus) -> None:
 
 
 def oddity(begin: bytes, knows_errors: bool, is_text: bool) -> str:
-    r"""Return a warning if a text does not look like UTF-8 text; "" if it does."""
+    r"""Return a warning if a file does not look like UTF-8 text; "" if it does."""
     if begin.startswith(b"PAR1") and not is_text:
         return _PARQUET
     if begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
@@ -216,7 +216,7 @@ class PatternType(click.ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the names that begin with this."""
+        """Return the names that begin with `incomplete`."""
         return [CompletionItem(name) for name in PATTERNS + OTHER_NAMES if name.startswith(incomplete)]
 
 

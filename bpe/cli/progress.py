@@ -1,8 +1,8 @@
 """Progress of a command and of the compiler, and times with and without compiling.
 
 The first use of a function compiles it; later processes load it from a cache on disk. Numba reports the start
-and the end of each compilation as events, which may come from any thread and may be nested. The time of
-compiling is the time in which at least one compilation is open.
+and the end of each compilation as events, which may come from any thread and may be nested. The compile time
+is the time in which at least one compilation is running.
 
 A line says that something is being compiled; the environment variable ``BPE_SAY_COMPILING=0`` turns it off.
 The progress of a command is a bar on a terminal, and lines in a log.
@@ -70,7 +70,7 @@ PARTS = {
     "bpe.superwords": ("the superwords", 5),
     "bpe.encoding": ("the encoder", 10),
 }
-"""By package: its name in the line, and the seconds of compiling on one core. Other packages take less."""
+"""By package: its name in the line, and the seconds to compile it on one core. Other packages take less."""
 EVENTS = "numba.core.event"
 KIND = "numba:compile"
 

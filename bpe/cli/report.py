@@ -120,7 +120,7 @@ def audit(tokenizer: str, files: tuple[str, ...], as_json: bool) -> None:
 
 
 def _lines(tokenizer: Tokenizer, audit: Audit) -> Iterator[str]:
-    """Yield the lines of the audit."""
+    """Yield the lines that describe an audit."""
     for status, n in audit.n_by_status.items():
         yield f"{status + ':':14}{n:>8} tokens"
         if status != "live":

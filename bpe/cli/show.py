@@ -1,4 +1,4 @@
-"""``bpe show``: the tokens of a text, in colours."""
+"""``bpe show``: the tokens of a text, in colors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from bpe.cli.app import STDIN, load, main, read
 
 BACKGROUNDS = (153, 222, 157, 218, 189)
-"""Five of the 256 terminal colours, on which black text is readable."""
+"""Five of the 256 terminal colors, on which black text is readable."""
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -25,7 +25,7 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 def show(tokenizer: str, text: str, with_ids: bool, as_json: bool) -> None:
     """Show the tokens of a text; - is standard input.
 
-    Tokens side by side have different colours. Without colours (in a file, or if NO_COLOR is set), there is a
+    Tokens side by side have different colors. Without colors (in a file, or if NO_COLOR is set), there is a
     bar between them. A part of a character is shown as bytes, such as <E2>. Special tokens in the text are
     encoded as special tokens.
 
@@ -37,20 +37,20 @@ def show(tokenizer: str, text: str, with_ids: bool, as_json: bool) -> None:
     """  # noqa: D301
     loaded = load(tokenizer)
     ids = loaded.encode(read(STDIN) if text == STDIN else text, allowed_special="all")
-    tokens = [loaded.token_bytes(number) for number in ids]
+    tokens = [loaded.token_bytes(token_id) for token_id in ids]
     if as_json:
         entries = [
-            {"id": number, "text": token.decode("utf-8", "replace"), "bytes": token.hex()}
-            for number, token in zip(ids, tokens, strict=True)
+            {"id": token_id, "text": token.decode("utf-8", "replace"), "bytes": token.hex()}
+            for token_id, token in zip(ids, tokens, strict=True)
         ]
         click.echo(json.dumps(entries, ensure_ascii=False))
         return
     parts = shown_tokens(tokens)
     if with_ids:
         width = len(str(max(ids, default=0)))
-        for i, (number, part) in enumerate(zip(ids, parts, strict=True)):
-            click.echo(f"{number:>{width}}  {_painted(part, i) if _has_colours() else part}", color=True)
-    elif _has_colours():
+        for i, (token_id, part) in enumerate(zip(ids, parts, strict=True)):
+            click.echo(f"{token_id:>{width}}  {_painted(part, i) if _has_colors() else part}", color=True)
+    elif _has_colors():
         painted = (_painted(part, i) for i, part in enumerate(parts))
         ends = ("\n" if token.endswith(b"\n") else "" for token in tokens)
         click.echo("".join(part + end for part, end in zip(painted, ends, strict=True)), color=True)
@@ -79,5 +79,5 @@ def _painted(part: str, i: int) -> str:
     return click.style(part, fg=16, bg=BACKGROUNDS[i % len(BACKGROUNDS)])
 
 
-def _has_colours() -> bool:
+def _has_colors() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

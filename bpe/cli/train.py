@@ -312,7 +312,7 @@ def _size_of(counts: WordCounts) -> tuple[int, int, int]:
 
 
 def _in_all(sizes: Sizes) -> str:
-    """Return a sentence on how much was counted."""
+    """Return a phrase about how much was counted."""
     n_distinct, n_pieces, n_bytes = map(sum, zip(*sizes, strict=True))
     return (
         f"{human(n_distinct)} distinct pieces, {human(n_pieces)} in all, from {human(n_bytes, 'B')} of text"
@@ -417,7 +417,7 @@ def train(
 def _superwords_of(
     name: str | None, first_merges: int | None, pattern: str | None, parts: str | None
 ) -> SuperBPE | Boundless | None:
-    """Return the argument `superwords` of :func:`bpe.train`; a ValueError if options do not fit together."""
+    """Return the argument `superwords` of :func:`bpe.train`; ValueError if options cannot be combined."""
     for option, value, its_name in (
         ("--first-merges", first_merges, "superbpe"),
         ("--superwords-pattern", pattern, "superbpe"),
@@ -456,7 +456,7 @@ def _given(
 
 
 def _check_kind(source: Any, superwords: str | None) -> None:
-    """Raise a ValueError if the files of counts are not of the kind that this training requires."""
+    """Raise a ValueError if the files of counts do not hold what this training requires."""
     from bpe.corpus import Corpus
 
     if isinstance(source, Corpus):
@@ -478,7 +478,7 @@ def _counts_of(source: Any) -> list[Any]:
 
 
 def _words_of(source: Any) -> list[WordCounts]:
-    """Return the WordCounts in counts of words or runs, or in a dict of these."""
+    """Return the WordCounts of counts of words or runs, or of a dict of these."""
     return [getattr(each, "words", each) for each in _counts_of(source)]
 
 

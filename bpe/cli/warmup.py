@@ -68,7 +68,7 @@ def _use_both() -> None:
         lines = messages.read().decode(errors="replace").split("\n")
     if code:
         reason = next(filter(None, reversed(lines)), f"it ended with code {code}")
-        warn(f"the second process failed, and the first does its work: {reason}")
+        warn(f"the second process failed, so the first does its work: {reason}")
         use_encoding()
 
 
@@ -98,9 +98,8 @@ def use_encoding() -> None:
     with everything_compiled():
         _use(_of_sentencepiece())
         _use(tokenizer)
-        SpecialSearch(frozenset(map(str, range(1000)))).split(
-            b"1 2"
-        )  # many tokens, so that the automaton is used
+        many = frozenset(map(str, range(1000)))  # enough for the automaton to be used
+        SpecialSearch(many).split(b"1 2")
         merges_of({bytes([value]): value for value in range(256)})
         for pattern in PATTERNS:
             WordCounts.from_corpus(TEXTS, pattern, ["<|end|>"], progress=False)
@@ -139,7 +138,7 @@ def _of_sentencepiece() -> Tokenizer:
             "unk_token": "<unk>",
             "fuse_unk": True,
             "byte_fallback": True,
-            "vocab": {token: number for number, token in enumerate(tokens)},
+            "vocab": {token: token_id for token_id, token in enumerate(tokens)},
             "merges": merges,
         },
     }

@@ -72,7 +72,7 @@ class _Worker:
         )
 
     def make_room(self, n_bytes: int) -> None:
-        """Make room for merging pieces of so many bytes together."""
+        """Make room to merge pieces with this total number of bytes."""
         make_room(self.memory, arrays_for(n_bytes))
         self._room = n_bytes
 

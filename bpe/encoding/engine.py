@@ -368,7 +368,7 @@ class Engine:
         return self._beginning(text, max_tokens, rules.alone())
 
     def _beginning(self, text: AnyStr, max_tokens: int, rules: Rules) -> AnyStr:
-        """Return the longest beginning of a text that has some of its first ids, at most `max_tokens`."""
+        """Return the longest beginning of a text whose ids are its first ids, at most `max_tokens`."""
         ids = first_ids(self, text, max_tokens + 1, rules)
         if len(ids) <= max_tokens:
             return text

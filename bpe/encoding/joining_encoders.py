@@ -46,7 +46,7 @@ Encode: TypeAlias = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndar
 
 _SPACE = 0x20
 _AT_ONCE = 16
-_LEAST_SHARE = 8  # one merge in so many must be a first one; later, one in so many joins words
+_LEAST_SHARE = 8  # at least one merge in 8 must be a first merge; of those after it, one in 8 joins words
 _NEXT = 256  # merges that are looked at to see that
 
 

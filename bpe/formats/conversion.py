@@ -1,19 +1,20 @@
-"""Files of all formats, by name: reading, writing, comparing what was written.
+"""Files of all formats, by name: reading, writing, and checking what was written.
 
 ===========  =========================================================  ===================================
 format       path                                                       what it cannot hold
 ===========  =========================================================  ===================================
-native       any ``.json`` that is no other                             holds all
+native       any other ``.json``                                        nothing: it holds all
 huggingface  ``tokenizer.json``, ``*.hf.json``, or the folder of a      a token and a special token of the
              model (:mod:`bpe.formats.model_folder`)                    same text
 tiktoken     ``*.tiktoken``                                             pattern, special and added tokens:
-                                                                        given again when it is read, all
-                                                                        of them as special, unless it is
-                                                                        a published file; merges in an
-                                                                        order that is not that of the ids
-gpt2         a folder with ``vocab.json`` and ``merges.txt``, or the    any pattern but GPT-2's; which tokens
-             first of these                                             are special, where it does not
-                                                                        show; added tokens
+                                                                        the reader gives them, all as
+                                                                        special tokens, unless it is a
+                                                                        published file; merges in another
+                                                                        order than the ids
+gpt2         a folder with ``vocab.json`` and ``merges.txt``, or the    any pattern but GPT-2's; special
+             first of these                                             tokens that do not look like it
+                                                                        (:mod:`bpe.formats.gpt2`); added
+                                                                        tokens
 minbpe       ``*.model``                                                ids that are not in minbpe's order;
                                                                         white space in special tokens;
                                                                         added tokens
@@ -23,10 +24,10 @@ Three more are only read: ``sentencepiece`` (``*.model``, of type BPE), ``tekken
 ``npm`` (ranks in JSON, as npm packages have them).
 :mod:`bpe.formats.recognition` finds out which format a file is in.
 
-Supermerges (:mod:`bpe.vocabulary.supermerges`) are held by native files only.
+Only native files hold supermerges (:mod:`bpe.vocabulary.supermerges`).
 
-tiktoken, gpt2 and minbpe have no place for what a ``tokenizer.json`` holds besides, such as a post-processor:
-a warning names it (:mod:`bpe.vocabulary.extras`).
+tiktoken, gpt2 and minbpe have no place for the extras of a ``tokenizer.json``, such as a post-processor: a
+warning names what is lost (:mod:`bpe.vocabulary.extras`).
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ GPT2_MERGES = {"vocab.json": "merges.txt", "encoder.json": "vocab.bpe"}
 """GPT-2's two files, as Hugging Face names them, and as OpenAI did."""
 
 MAX_FILE = 1 << 30
-"""The most bytes that a tokenizer's file may have."""
+"""The most bytes that the file of a tokenizer may have."""
 
 _BLOCK = 1 << 20
 _LARGE = 10_000  # tokens
@@ -85,7 +86,7 @@ def guess_format(path: str | os.PathLike[str]) -> str:
     if path.suffix == ".json":
         is_other = path.name == TOKENIZER or path.name.endswith(".hf.json")
         return "huggingface" if is_other else "native"
-    raise ValueError(f"the name does not tell the format; it is one of {', '.join(FORMATS)}")
+    raise ValueError(f"the name does not tell the format: give one of {', '.join(FORMATS)}")
 
 
 def _module_of(format: str) -> Any:
@@ -120,10 +121,10 @@ def of_content(
         module = _module_of(format)
         known = module.published(content)
         if pattern is None and known is None:
-            raise PatternNeeded("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
+            raise PatternNeeded("a rank file has no split pattern: give one, such as cl100k for cl100k_base")
         vocabulary, own = module.of_file(content, known, pattern, special_tokens, dialect)
     elif pattern is not None or special_tokens:
-        raise ValueError(f"the format {format} brings its own pattern and special tokens: leave these out")
+        raise ValueError(f"the format {format} has its own pattern and special tokens: leave these out")
     elif format == "gpt2":
         vocabulary, own = _module_of(format).parse(*content)
     else:
@@ -143,7 +144,7 @@ def _refuse_expressions(vocabulary: Vocabulary) -> None:
 
     steps = Preparation.of(vocabulary)
     for source in steps.expressions() if steps else ():
-        raise ValueError(f"the regex package runs {source!r:.80}, of a step: compiled_only refuses it")
+        raise ValueError(f"the regex package would run {source!r:.80}, of a step: compiled_only refuses that")
 
 
 class PatternNeeded(ValueError):
@@ -162,7 +163,7 @@ def _files_of_gpt2(
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return what is in a file; ValueError if that is more than a tokenizer may have."""
+    """Return the content of a file; ValueError if it has more than :data:`MAX_FILE` bytes."""
     with open(path, "rb") as file:
         blocks, size = [], 0
         while size <= MAX_FILE and (block := file.read(_BLOCK)):  # a device may have no end
@@ -175,12 +176,12 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Put the name of a file before what is wrong with it."""
+    """Put the name of a file before the message of a ValueError."""
     try:
         yield
     except ValueError as error:
         message = str(error)
-        if len(message) > LONGEST:  # a damaged file can bring in any amount
+        if len(message) > LONGEST:  # it may quote a damaged file at any length
             message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"
         kind = PatternNeeded if isinstance(error, PatternNeeded) else ValueError
         raise kind(f"{os.fspath(path)}: {message}") from None
@@ -188,13 +189,13 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 # ---------------------------------------------------------------------------------------------- writing
 def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str], format: str) -> None:
-    """Write a file of any format; GPT-2's, and those of a model, are in a folder, which is made."""
+    """Write a file of any format; for GPT-2's files and those of a model, a folder, created if missing."""
     if format != "native":
         refuse_supermerges(vocabulary, f"the format {format}")
     check_longest(vocabulary.bytes_of.values())
     if format not in ("native", "huggingface") and has_pipeline(vocabulary):
         raise ValueError(
-            f"the format {format} has no place for what this tokenizer does to a text besides splitting and "
+            f"the format {format} cannot hold what this tokenizer does to a text besides splitting and "
             "merging it: ids or decoded texts would change. A tokenizer.json can hold it"
         )
     if format == "gpt2":
@@ -220,7 +221,10 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
 def encoders(
     vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str], format: str
 ) -> dict[str, Callable[[str], list[int]]]:
-    """Return how a file encodes, special tokens allowed: read back here, and by the program of the format."""
+    """Return functions that encode with a file: read back here, and by the program of the format.
+
+    All special tokens are allowed.
+    """
     given: dict[str, Any] = {}
     if format == "tiktoken":
         given = {"pattern": pattern, "special_tokens": vocabulary.cut_tokens}
@@ -246,7 +250,7 @@ def encoders(
             found["tokenizers"] = lambda text: other.encode(text, add_special_tokens=False).ids
     except ImportError:
         pass
-    except Exception as error:  # tokenizers has no other class for what it cannot read
+    except Exception as error:  # tokenizers raises no narrower class for a file that it cannot read
         raise ValueError(f"the program of that format cannot read the file: {error}") from None
     return found
 
@@ -254,7 +258,10 @@ def encoders(
 def differences(
     vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str], format: str
 ) -> str | None:
-    """Read back what was written, here and by the program of the format, and encode :data:`PROBE`."""
+    """Encode :data:`PROBE` with the file, read back here and by the program of the format.
+
+    Return how the ids differ from those of the vocabulary; None if they are the same.
+    """
     text = "".join(f"{PROBE}{token}" for token in ["", *vocabulary.cut_tokens])
     wanted = _encode(engine_of(vocabulary, pattern), text)
     for who, encode in encoders(vocabulary, pattern, path, format).items():

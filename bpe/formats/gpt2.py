@@ -1,9 +1,9 @@
 """GPT-2's two files: ``vocab.json`` and ``merges.txt``.
 
-The first maps tokens to ids, the second has one merge a line. Both write bytes as characters
-(:mod:`bpe.vocabulary.byte_level`). The files do not tell the split pattern: it is that of GPT-2. They do not
-tell which tokens are special, either. A token is read as special if no merge makes it, it is not a single
-byte, and its characters stand for themselves: otherwise no text could ever give such a token.
+The first maps tokens to ids, the second has one merge per line. Both write bytes as characters
+(:mod:`bpe.vocabulary.byte_level`). The files do not hold the split pattern: it is that of GPT-2. They do not
+say which tokens are special, either. A token is read as special if no merge makes it, it is not a single
+byte, and its characters stand for themselves: as an ordinary token, no text could ever give it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def tokens_of(
         token = bytes_of(text)
         if token is None:
             raise ValueError(
-                f"{where}[{text!r:.80}] is no token: its characters do not stand for bytes as GPT-2's do"
+                f"{where}[{text!r:.80}] is not a token: GPT-2's alphabet does not have all its characters"
             )
         token_bytes[token_id] = token
     check_longest(token_bytes.values(), f"a token of {where}")
@@ -78,7 +78,7 @@ def merges_of_texts(texts: list[tuple[str, str]], ids: dict[str, int], where: st
         for text in (*pair, "".join(pair)):
             if text not in ids:
                 raise ValueError(
-                    f"{where}[{rank}], {' '.join(pair)!r:.80}, names {text!r:.80}, which is no token"
+                    f"{where}[{rank}], {' '.join(pair)!r:.80}, names {text!r:.80}, which is not a token"
                 )
         merges.append((ids[pair[0]], ids[pair[1]]))
     return merges
@@ -89,7 +89,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
     """Return a vocabulary as the contents of the two files."""
     if pattern.name != "gpt2":
         raise ValueError(
-            f"vocab.json and merges.txt hold no split pattern; whoever reads them takes GPT-2's, not "
+            f"vocab.json and merges.txt hold no split pattern; programs that read them use GPT-2's, not "
             f"{pattern.spec!r:.200}. A tokenizer.json holds any pattern"
         )
     check_merges_alone(vocabulary, "vocab.json with merges.txt")
@@ -103,23 +103,23 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
     for rank, (left, right) in enumerate(pairs):
         if left.startswith(COMMENT):
             raise ValueError(
-                f"merges.txt: merge {rank}, {f'{left} {right}'!r:.80}, would be a comment to many who read "
-                "it. A tokenizer.json holds it"
+                f"merges.txt: many programs would read merge {rank}, {f'{left} {right}'!r:.80}, as a "
+                "comment. A tokenizer.json holds it"
             )
     merges = "".join(f"{left} {right}\n" for left, right in pairs)
     return json.dumps(ids, ensure_ascii=False).encode(), f"{FIRST_LINE}\n{merges}".encode()
 
 
 def _check_specials(vocabulary: Vocabulary, ids: dict[str, int], pairs: list[tuple[str, str]]) -> None:
-    """Raise unless a reader will find exactly the special tokens of the vocabulary."""
+    """Raise a ValueError unless :func:`parse` would find exactly the special tokens of the vocabulary."""
     taken = _specials_of(ids, pairs)
     for token in sorted(taken.symmetric_difference(vocabulary.special_tokens), key=ids.__getitem__)[:1]:
         if token in taken:
-            problem = f"{bytes_of(token)!r:.80}, which no merge makes, would be read as a special one"
+            problem = f"{bytes_of(token)!r:.80}, which no merge makes, would be read as a special token"
         else:
             problem = f"the special token {token!r:.80}, would be read as the bytes {bytes_of(token)!r:.80}"
         raise ValueError(
-            f"vocab.json does not say which tokens are special: that of id {ids[token]}, {problem}. "
+            f"vocab.json does not say which tokens are special: id {ids[token]}, {problem}. "
             "A tokenizer.json says it"
         )
 
@@ -142,8 +142,8 @@ def parse(vocab_json: bytes, merges_txt: bytes) -> tuple[Vocabulary, Pattern]:
     for _, right in texts:
         if right.endswith("</w>") and right in special_tokens:
             raise ValueError(
-                f"vocab.json: tokens such as {right!r:.80} end a word, as CLIP's do, and these two files do "
-                "not say how. Read the tokenizer.json of the model"
+                f"vocab.json: tokens such as {right!r:.80} mark the end of a word, as CLIP's do, and these "
+                "two files do not say how. Read the tokenizer.json of the model"
             )
     vocabulary = Vocabulary(
         tokens_of(ids, special_tokens, "vocab.json"),

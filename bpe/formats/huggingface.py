@@ -3,19 +3,19 @@
 Such a file can describe many kinds of tokenizers. Every kind of BPE can be read; other models, such as
 Unigram and WordPiece, are refused by name. A pre-tokenizer that cuts as a pattern does becomes one
 (:mod:`bpe.pipeline.patterns`). All other steps, the flags of added tokens and the options of the model are
-kept as they are (:mod:`bpe.vocabulary.extras`), and applied (:mod:`bpe.pipeline.preparation`). Truncation,
-padding and the dropout of the model are kept, and not applied, which a warning says.
+kept as extras (:mod:`bpe.vocabulary.extras`), and applied (:mod:`bpe.pipeline.preparation`). Truncation,
+padding and the dropout of the model are kept but not applied; a warning says so.
 
-What is read and written again is an equal JSON document, except: entries that the file left out are written,
-steps among them as null; merges are pairs of tokens; added tokens are in the order of their ids, and in
-``model.vocab``, too, if they were or if others would give them other ids.
+A file that is read and written again is an equal JSON document, except: entries that the file left out are
+written, missing steps as null; merges are pairs of tokens; added tokens are in the order of their ids, and in
+``model.vocab``, too, if they were there or if other programs would otherwise give them other ids.
 
-With ``ignore_merges``, a piece that is a token is not merged. If no merges lead to the token, it is taken
-whole (:attr:`bpe.vocabulary.vocabulary.Vocabulary.atomic_ids`); for all others this makes no difference.
+With ``ignore_merges``, a piece that is a token is not merged. That matters only for tokens that no merges
+lead to: they are atomic (:attr:`bpe.vocabulary.vocabulary.Vocabulary.atomic_ids`).
 
-Added tokens that are marked as special become special tokens; the others are added ones, which need not be
-allowed. Tokens are written to the table of tokens, too, so that they keep their ids even if there are gaps
-between the ids.
+Added tokens that are marked as special become special tokens; the others are added tokens, which need not be
+allowed. They are written to the table of tokens, too, so that they keep their ids even if some ids are not
+used.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     if ignores_merges:
         for token_id in sorted({*unreached(vocabulary)} - {*vocabulary.atomic_ids})[:1]:
             raise ValueError(
-                "a tokenizer.json takes whole either all tokens that no merges lead to, or none: here some, "
-                f"but not id {token_id}, {vocabulary.bytes_of[token_id]!r:.80}"
+                "in a tokenizer.json, either all tokens that no merges lead to are looked up whole, or none: "
+                f"here some are, but not id {token_id}, {vocabulary.bytes_of[token_id]!r:.80}"
             )
     steps = Preparation.of(vocabulary)
     is_text = steps is not None and steps.options.is_text
@@ -81,7 +81,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
-# What is written, if nothing else is kept.
+# What is written if the extras have nothing else.
 _FRAME: dict[str, Any] = {
     "version": "1.0",
     "truncation": None,
@@ -106,7 +106,7 @@ _FLAGS: dict[str, Any] = {"single_word": False, "lstrip": False, "rstrip": False
 
 
 def _outside(vocabulary: Vocabulary, ids: dict[str, int], tokens: list[str]) -> list[str]:
-    """Return the tokens that need not be in the table: those that others number on after it."""
+    """Return the tokens that need not be in the table: other programs number them after it, in order."""
     tokens = [token for token in tokens if token in vocabulary.cut_tokens]
     token_ids = sorted(ids[token] for token in tokens)
     first = len(ids) - len(tokens)
@@ -114,7 +114,7 @@ def _outside(vocabulary: Vocabulary, ids: dict[str, int], tokens: list[str]) -> 
 
 
 def _is_pre_tokenizer(entry: Any, pattern: Pattern) -> bool:
-    """Say whether an entry that is kept stands for the pattern."""
+    """Return whether an entry of the extras stands for the pattern."""
     try:
         return entry is not None and pattern_of(entry) == pattern
     except ValueError:
@@ -127,9 +127,7 @@ def tokenizer_of(vocabulary: Vocabulary, pattern: Pattern) -> tokenizers.Tokeniz
     try:
         import tokenizers
     except ImportError:
-        raise ImportError(
-            "a tokenizers.Tokenizer needs the package tokenizers: pip install tokenizers"
-        ) from None
+        raise ImportError("a tokenizers.Tokenizer requires tokenizers: pip install tokenizers") from None
     return tokenizers.Tokenizer.from_str(dump(vocabulary, pattern).decode())
 
 
@@ -141,18 +139,18 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
 
 
 def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
-    """Return a tokenizer of the entries of a ``tokenizer.json``, any JSON value; as :func:`parse`.
+    """Return the tokenizer of a parsed ``tokenizer.json``, which may be any JSON value.
 
-    Its steps are read, and checked, where an engine is made of it (:mod:`bpe.pipeline.engine`).
+    Its steps are read and checked when an engine is made (:mod:`bpe.pipeline.engine`).
     """
-    need(isinstance(document, dict) and isinstance(document.get("model"), dict), '"model" is no object')
+    need(isinstance(document, dict) and isinstance(document.get("model"), dict), '"model" is not an object')
     model = document["model"]
     _check_model(model)
     _warn_of_unused(document)
     pre_tokenizer = PreTokenizer.of(document.get("pre_tokenizer"))
     is_text = not pre_tokenizer.is_byte_level
     ids = model.get("vocab")
-    need(isinstance(ids, dict), "model.vocab is no object that maps tokens to ids")
+    need(isinstance(ids, dict), "model.vocab is not an object that maps tokens to ids")
     entries = _added_tokens(document.get("added_tokens") or [], ids)
     special_tokens = {token: entry["id"] for token, entry in entries.items()}
     vocabulary = vocabulary_of(ids, model.get("merges"), special_tokens, is_text=is_text)
@@ -165,13 +163,13 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
 
 
 def _extras(document: dict[str, Any], pattern: Pattern, entries: dict[str, Any]) -> dict[str, Any]:
-    """Return what a file holds besides vocabulary and pattern."""
+    """Return the extras of a file: all but vocabulary and pattern."""
     try:
         usual = _FRAME | {"pre_tokenizer": pre_tokenizer_of(pattern)}
-    except ValueError:  # nothing but what the file itself has stands for it
+    except ValueError:  # no usual entry stands for this pattern
         usual = _FRAME
     model = document["model"]
-    steps = {"pre_tokenizer": None, "decoder": None}  # a file without one has none, not the usual one
+    steps = {"pre_tokenizer": None, "decoder": None}  # a missing step means none, not the usual one
     flags = {
         token: different({k: v for k, v in entry.items() if k not in ("id", "content", "special")}, _FLAGS)
         for token, entry in entries.items()
@@ -192,16 +190,16 @@ def _check_model(model: dict[str, Any]) -> None:
     prefix = model.get("continuing_subword_prefix")
     need(
         not prefix,
-        f"model.continuing_subword_prefix is {prefix!r:.50}: no such vocabulary can be read, as its "
+        f"model.continuing_subword_prefix is {prefix!r:.50}: no such vocabulary can be read, because its "
         "merges drop this prefix, and here a token is the bytes of its two parts. Use the package tokenizers "
         "for this file, or train without a prefix",
     )
     dropout = model.get("dropout")
     is_number = isinstance(dropout, (int, float)) and not isinstance(dropout, bool) and 0 <= dropout <= 1
-    need(dropout is None or is_number, f"model.dropout is no number from 0 to 1: {dropout!r:.50}")
+    need(dropout is None or is_number, f"model.dropout is not a number from 0 to 1: {dropout!r:.50}")
     for key, kind in (("unk_token", str), ("end_of_word_suffix", str), ("byte_fallback", bool)):
         value = model.get(key)
-        need(value is None or isinstance(value, kind), f"model.{key} is no {kind.__name__}: {value!r:.50}")
+        need(value is None or isinstance(value, kind), f"model.{key} is not a {kind.__name__}: {value!r:.50}")
     both = model.get("end_of_word_suffix") and model.get("byte_fallback")
     need(not both, "model has byte_fallback and end_of_word_suffix: no such vocabulary can be read")
     both = model.get("end_of_word_suffix") and model.get("ignore_merges")
@@ -213,7 +211,7 @@ def _warn_of_unused(document: dict[str, Any]) -> None:
     hint = ""
     if document["model"].get("dropout"):
         unused.append("model.dropout")
-        hint = ". Tokenizer.encode_with_dropout drops merges by chance"
+        hint = ". Tokenizer.encode_with_dropout drops merges at random"
     if unused:
         warnings.warn(
             f"{' and '.join(unused)} of the tokenizer.json: kept, but not applied{hint}",
@@ -224,15 +222,15 @@ def _warn_of_unused(document: dict[str, Any]) -> None:
 
 def _added_tokens(entries: Any, ids: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the entries of special and added tokens by their texts, checked."""
-    need(isinstance(entries, list), "added_tokens is no list")
+    need(isinstance(entries, list), "added_tokens is not a list")
     found: dict[str, dict[str, Any]] = {}
     for i, entry in enumerate(entries):
-        # There may be many: only what is wrong gets a message.
+        # There may be many entries, so messages are made only for errors.
         if not isinstance(entry, dict):
-            raise ValueError(f"added_tokens[{i}] is no object")
+            raise ValueError(f"added_tokens[{i}] is not an object")
         token, token_id = entry.get("content"), entry.get("id")
         if not isinstance(token, str) or not token:
-            raise ValueError(f"added_tokens[{i}].content is no token: {token!r:.50}")
+            raise ValueError(f"added_tokens[{i}].content is not a token: {token!r:.50}")
         if type(token_id) is not int:
             raise ValueError(f"added_tokens[{i}].id is not an id: {token_id!r:.50}")
         if token in found:

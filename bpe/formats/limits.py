@@ -1,8 +1,8 @@
-"""Bounds for the sizes of tokens: a small file with forty merges can describe a token of a terabyte.
+"""Limits for the sizes of tokens: a small file with forty merges can describe a token of a terabyte.
 
-Of a file that somebody else wrote, a few ids must not decode to more than fits the memory. So one token of a
-file has at most :data:`MAX_TOKEN` bytes, and all that merges make have at most :data:`MAX_BYTES`. Training
-knows no such bounds.
+A few ids of an untrusted file must not decode to more than fits in memory. So one token of a file has at most
+:data:`MAX_TOKEN` bytes, and all tokens that merges make together at most :data:`MAX_BYTES`. Training has no
+such limits.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def check_lengths(
     merged_ids: Iterable[int] | None = None,
     others: Mapping[int, bytes] | None = None,
 ) -> None:
-    """Raise if the tokens that merges make have more than :data:`MAX_BYTES` bytes in all, or one too many."""
+    """Raise if one token that merges make is longer than :data:`MAX_TOKEN`, or all than :data:`MAX_BYTES`."""
     length_of = {token_id: len(token) for token_id, token in (others or {}).items()}
     length_of.update(dict.fromkeys(byte_ids, 1))
     total, longest, first_long = 0, 0, ""
@@ -47,7 +47,7 @@ def check_lengths(
         total += length_of[token_id]
         if total > MAX_BYTES:
             raise ValueError(
-                f"merge {rank}, {(left, right)}, makes the tokens longer than {MAX_BYTES} bytes in all"
+                f"with merge {rank}, {(left, right)}, all tokens together have more than {MAX_BYTES} bytes"
             )
         if length_of[token_id] > MAX_TOKEN and not first_long:
             first_long, longest = f"merge {rank}, {(left, right)},", length_of[token_id]

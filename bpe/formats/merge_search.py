@@ -1,14 +1,15 @@
-"""Which tokens the merges of a ``tokenizer.json`` name and make, for all merges at once.
+"""Finds the tokens that the merges of a ``tokenizer.json`` name and make, for all merges at once.
 
-The texts of all tokens and all merges are put in one row. The part of the row between two places has a hash::
+The texts of all tokens and all merges are joined to one row. The part of the row between two places has a
+hash::
 
     codes     c[0]       c[1]       c[2]   ...     characters; B is the base, and all is modulo 2 ** 64
     total     c[0] B     + c[1] B²  + c[2] B³ ...
     hash of s:e          (total[e] - total[s]) B**(n - s)
 
 Equal texts have equal hashes, wherever they are in the row. A token is looked up by its hash in a few tables,
-and then compared character by character: so a wrong one is never taken. The token that a merge makes is
-looked up like its parts: in the row, its right part comes right after its left one.
+and then compared character by character, so a collision does no harm. The token that a merge makes is looked
+up like its parts, because in the row its right part directly follows its left part.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 from bpe.vocabulary.byte_level import codes_of
 
 MOST_CHARACTERS = 1 << 24
-"""A row takes some 50 bytes of memory for each; real ones have 7 million."""
+"""The longest row; it takes some 50 bytes of memory per character. Real ones have 7 million."""
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _ROW = 1 << 10
@@ -31,7 +32,7 @@ _SPACE, _LINE_END = 0x20, 0x0A
 
 
 def find_merges(tokens: Collection[str], merges: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Find the tokens of merges."""
+    """Return the places of each merge's parts and of the token that it makes; None if any is not found."""
     row = _row_of(merges)
     if row is None:
         return None
@@ -71,14 +72,14 @@ def _row_of(merges: Any) -> tuple[np.ndarray, np.ndarray] | None:
     elif kinds == {list} and {*map(len, merges)} == {2}:
         try:
             row = " ".join(chain.from_iterable(merges))
-        except TypeError:  # a part is no str
+        except TypeError:  # a part is not a str
             return None
     else:
         return None
     codes = codes_of(row)
     is_separator = (codes == _SPACE) | (codes == _LINE_END) if kinds == {str} else codes == _SPACE
     cuts = np.flatnonzero(is_separator)
-    # As many as were put in and expected: so none of them is in a part.
+    # As many separators as were put in, so no part contains one.
     if len(cuts) != 2 * len(merges) - 1:
         return None
     if kinds == {str} and ((codes[cuts[::2]] != _SPACE).any() or (codes[cuts[1::2]] != _LINE_END).any()):
@@ -102,7 +103,7 @@ def _hashes(codes: np.ndarray) -> Any:
 def _looked_up(hashes: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
     """Return the place of each wanted hash among `hashes`; None if one is not found.
 
-    A table maps some bits of a hash to a place. A place whose bits are taken goes into the next table.
+    A table maps some bits of a hash to a place. A place whose slot is taken goes into the next table.
     """
     found = np.empty(len(wanted), np.int64)
     places, left = np.arange(len(hashes)), np.arange(len(wanted))
@@ -118,5 +119,5 @@ def _looked_up(hashes: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
         if not len(left):
             return found
         places = places[table[slots] != places]
-        hashes, wanted = hashes * _BASE, wanted * _BASE  # other bits come first
+        hashes, wanted = hashes * _BASE, wanted * _BASE  # the next table takes other bits
     return None

@@ -6,7 +6,7 @@
     <split pattern>               one expression; an empty line means no pattern
     1                             the number of special tokens
     <|endoftext|> 100257
-    101 32                        one merge a line; the first makes the id 256
+    101 32                        one merge per line; the first makes id 256
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     if lines[0] != FIRST_LINE:
         raise ValueError(f"line 1 is not {FIRST_LINE!r}: {lines[0]!r:.60}")
     if lines[-1]:
-        raise ValueError(f"cut off at line {len(lines)}, which has no end: {lines[-1]!r:.60}")
+        raise ValueError(f"cut off at line {len(lines)}, which has no line end: {lines[-1]!r:.60}")
     if len(lines) < 4:
         raise ValueError(f"cut off at line {len(lines)}")
     source = _named_by_line().get(lines[1], lines[1].strip())
@@ -72,11 +72,11 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
 def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     r"""Return a tokenizer as the content of a ``.model`` file of minbpe."""
     if vocabulary.byte_ids != DEFAULT_BYTE_IDS:
-        raise ValueError(f"minbpe numbers the bytes by their values, which here have other ids. {_HINT}")
+        raise ValueError(f"in minbpe the id of a byte is its value; here bytes have other ids. {_HINT}")
     for rank, (pair, token_id) in enumerate(zip(vocabulary.merges, vocabulary.merged_ids, strict=True)):
         if token_id != 256 + rank or max(pair) >= token_id:
             raise ValueError(
-                f"minbpe has merge {rank} make the id {256 + rank} out of lower ones, not {token_id}. {_HINT}"
+                f"in minbpe, merge {rank} makes id {256 + rank} from lower ids, not {token_id}. {_HINT}"
             )
     check_merges_alone(vocabulary, "minbpe")
     check_no_added(vocabulary, "minbpe")
@@ -85,14 +85,14 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     if others := vocabulary.other_tokens():
         token_id, token = next(iter(others.items()))
         raise ValueError(
-            f"minbpe has no tokens but those of bytes and merges: id {token_id}, {token!r:.80}, is none. "
-            f"{_HINT}"
+            f"minbpe has only tokens that are bytes or that merges make: id {token_id}, {token!r:.80}, is "
+            f"neither. {_HINT}"
         )
     for special in vocabulary.special_tokens:
         if special.split() != [special]:
             raise ValueError(f"minbpe cannot hold white space in a special token: {special!r:.80}. {_HINT}")
     if len(pattern.sources) > 1:
-        raise ValueError(f"minbpe splits by one expression, not by {len(pattern.sources)} in turn. {_HINT}")
+        raise ValueError(f"minbpe splits by one expression, not by {len(pattern.sources)}. {_HINT}")
     entries = [
         FIRST_LINE,
         _line_of(pattern.sources[0]),
@@ -104,7 +104,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
 
 
 def _line_of(source: str) -> str:
-    """Write an expression as one line without groups: minbpe strips the line, and takes groups for pieces."""
+    """Return an expression as one line without groups: minbpe strips lines, and takes groups for pieces."""
     if compiled(source).groups or len(source.splitlines()) > 1:
         source = render(source, "python")
     return source if source == source.strip() else f"(?:{source})"

@@ -3,14 +3,14 @@
 =============================  ============================================================================
 ``tokenizer_config.json``      the class of ``transformers``, which tokens begin and end a text, the template
                                of a chat
-``special_tokens_map.json``    the same of tokens, in older folders
+``special_tokens_map.json``    which tokens begin and end a text, in older folders
 ``chat_template.jinja``        the template of a chat, in newer folders
 =============================  ============================================================================
 
 None of them changes the ids of a text. They are kept as they are (the part "files" of
-:mod:`bpe.vocabulary.extras`), and written back; but special tokens that are new are put into
-``added_tokens_decoder``, by which ``transformers`` goes. An ``auto_map`` names Python code, which is neither
-kept nor written: it is left out, and the class is ``PreTrainedTokenizerFast`` then, which reads the
+:mod:`bpe.vocabulary.extras`), and written back. New special tokens are also put into
+``added_tokens_decoder``, which ``transformers`` uses. An ``auto_map`` names Python code, which is neither
+kept nor written: it is left out, and the class becomes ``PreTrainedTokenizerFast``, which reads the
 ``tokenizer.json``.
 """
 
@@ -30,7 +30,7 @@ from bpe.vocabulary.vocabulary import Vocabulary
 TOKENIZER = "tokenizer.json"
 CONFIG = "tokenizer_config.json"
 
-# What is written, if no such file is kept. No role of a token, such as the end of a text, can be guessed.
+# What is written if the extras have no such file. The role of a token, such as end of text, is not guessed.
 _USUAL: dict[str, Any] = {
     CONFIG: {
         "clean_up_tokenization_spaces": False,  # transformers would take spaces out of decoded texts
@@ -41,16 +41,16 @@ _USUAL: dict[str, Any] = {
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Say whether a path to be written is that of a folder: one that exists, or a name without a suffix.
+    """Return whether a path to be written is a folder: one that exists, or a name without a suffix.
 
-    A suffix has letters alone: that of ``llama-3.1`` is none.
+    A suffix has only letters, so ``llama-3.1`` has none.
     """
     path = Path(path)
     return path.is_dir() or (not path.exists() and not path.suffix[1:].isalpha())
 
 
 def with_files(vocabulary: Vocabulary, folder: str | os.PathLike[str]) -> Vocabulary:
-    """Return a vocabulary that keeps the files beside its ``tokenizer.json``."""
+    """Return a vocabulary with the files beside its ``tokenizer.json`` as extras."""
     files = {name: content for name in FILES if (content := _read(Path(folder, name))) is not None}
     if not files:
         return vocabulary
@@ -58,7 +58,7 @@ def with_files(vocabulary: Vocabulary, folder: str | os.PathLike[str]) -> Vocabu
 
 
 def _read(path: Path) -> Any:
-    """Return what is in a file: a JSON object, or a text; None if there is none."""
+    """Return the content of a file, a JSON object or a text; None if there is no file."""
     if not path.is_file():
         return None
     with path.open("rb") as file:
@@ -68,7 +68,7 @@ def _read(path: Path) -> Any:
             raise ValueError(f"more than {MAX_FILES} bytes")
         content: Any = read_json(data) if path.suffix == ".json" else data.decode()
         if not isinstance(content, FILES[path.name]):
-            raise ValueError("no object")
+            raise ValueError("not an object")
         to_text({"files": {path.name: content}})  # checks it
     except UnicodeDecodeError as error:
         raise ValueError(f"{path.name}: not UTF-8 at byte {error.start}") from None
@@ -78,12 +78,12 @@ def _read(path: Path) -> Any:
 
 
 def write_files(vocabulary: Vocabulary, folder: str | os.PathLike[str], tokenizer_json: bytes) -> None:
-    """Write the folder of a model, which is made if there is none."""
+    """Write the folder of a model; it is created if it does not exist."""
     files = _USUAL | from_text(vocabulary.extras)["files"]
     if files[CONFIG].pop("auto_map", None) is not None:
         files[CONFIG]["tokenizer_class"] = _USUAL[CONFIG]["tokenizer_class"]
         warnings.warn(
-            f"auto_map of {CONFIG} left out: it names files of Python, which are not written",
+            f"auto_map of {CONFIG} left out: it names Python files, which are not written",
             UserWarning,
             stacklevel=5,
         )
@@ -98,7 +98,7 @@ def warn_without_folder(vocabulary: Vocabulary) -> None:
     """Warn that a single file does not hold the files of a folder."""
     if names := [*from_text(vocabulary.extras)["files"]]:
         warnings.warn(
-            f"a tokenizer.json alone does not hold {', '.join(names)}: a folder does",
+            f"a single tokenizer.json does not hold {', '.join(names)}: a folder does",
             UserWarning,
             stacklevel=4,
         )

@@ -1,7 +1,7 @@
 """``model.vocab`` and ``model.merges`` of a ``tokenizer.json``: from texts to a vocabulary.
 
 There are two ways to read them. :func:`read_at_once` handles all tokens, and then all merges, in a few calls
-each; it knows only tables in which nothing is wrong or unusual. :func:`read_one_by_one` reads any table, and
+each; it reads only tables in which nothing is wrong or unusual. :func:`read_one_by_one` reads any table, and
 says what is wrong and where. Both give the same vocabulary.
 """
 
@@ -37,8 +37,8 @@ def read_at_once(
     found = find_merges(ids, merges)
     if found is None:
         return None
-    number_of = np.fromiter(ids.values(), np.int64, len(ids))
-    pairs, made = (number_of[places] for places in found)
+    id_of_place = np.fromiter(ids.values(), np.int64, len(ids))
+    pairs, made = (id_of_place[places] for places in found)
     keys = np.sort(pairs[:, 0] << 32 | pairs[:, 1])
     if (keys[1:] == keys[:-1]).any():
         return None
@@ -60,7 +60,7 @@ def read_at_once(
 
 
 def _are_ids(token_ids: Any) -> bool:
-    """Say whether values are ids, and all different."""
+    """Return whether values are ids, and all different."""
     return (
         {*map(type, token_ids)} == {int}
         and len({*token_ids}) == len(token_ids)
@@ -71,7 +71,7 @@ def _are_ids(token_ids: Any) -> bool:
 def _only_cut(
     ids: dict[str, int], special_tokens: dict[str, int], needed: np.ndarray, is_text: bool
 ) -> list[str]:
-    """Return the special tokens that nothing but a search finds; `needed` are the ids that merges need."""
+    """Return the special tokens that merges never produce; `needed` are the ids that merges need."""
     token_ids = np.array([ids.get(token, -1) for token in special_tokens], np.int64)
     is_needed = np.isin(token_ids, needed).tolist()
     return [
@@ -82,8 +82,8 @@ def _only_cut(
 
 
 def _is_character(token: str, is_text: bool) -> bool:
-    """Return whether a token is what merging begins with, and so is found in texts without a search, too."""
-    return len(token) == 1 and (is_text or "!" <= token <= "~")  # others of one character spell another byte
+    """Return whether merging begins with this token: it is in texts even where it is not searched for."""
+    return len(token) == 1 and (is_text or "!" <= token <= "~")  # other characters stand for another byte
 
 
 def _all_texts(texts: Any) -> list[bytes] | None:
@@ -97,7 +97,7 @@ def _all_texts(texts: Any) -> list[bytes] | None:
 def read_one_by_one(
     ids: dict[str, Any], merges: Any, special_tokens: dict[str, int], *, is_text: bool
 ) -> Vocabulary:
-    """Read any tables; what :func:`read_at_once` reads, becomes the same vocabulary."""
+    """Read any tables; those that :func:`read_at_once` can read give the same vocabulary."""
     texts = _pairs(merges)
     spelled = _as_text if is_text else bytes_of
     # Nothing makes an empty token, nor one whose characters do not stand for bytes.
@@ -122,7 +122,7 @@ def _as_text(token: str) -> bytes | None:
 
 
 def _pairs(entries: Any) -> list[tuple[str, str]]:
-    need(isinstance(entries, list), "model.merges is no list")
+    need(isinstance(entries, list), "model.merges is not a list")
     pairs = []
     for rank, entry in enumerate(entries):
         pair = entry.split(" ") if isinstance(entry, str) else entry

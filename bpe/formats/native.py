@@ -4,19 +4,19 @@
 
     {
     "format": "bpe-structures",
-    "version": 1,                             2 to 5 if an earlier release could not read it
+    "version": 1,                             2 to 5 if earlier releases cannot read it
     "pattern": "gpt2",                        a name, or a list of expressions
     "unicode": "17.0.0",                      the version that defined letters and numbers in training
     "special_tokens": {"<|endoftext|>": 512},
     "merges": "aAAAAGUAAAA...",               left and right id, in the order of the ranks
-    "byte_ids": [...],                        -1 for none; absent if the id of each byte is its value
-    "supermerges": 90,                        how many of the last merges join pieces; absent for none
+    "byte_ids": [...],                        -1: no token; absent if the id of each byte is its value
+    "supermerges": 90,                        how many of the last merges join pieces; absent if 0
     "merged_ids": "AAEAAAEB...",              absent if the merges make 256, 257, ...
     "other_tokens": {"700": "YWJj"},          base64; absent if all tokens are bytes or made by merges
     "whole_tokens": [700],                    looked up before anything is merged; absent if there are none
     "added_tokens": {"<think>": 513},         absent if there are none
-    "idle_tokens": {"": 514},                 that no text is encoded to; absent if there are none
-    "kept": {...},                            of a tokenizer.json (bpe.vocabulary.extras); absent for nothing
+    "idle_tokens": {"": 514},                 no text is encoded to them; absent if there are none
+    "kept": {...},                            the extras (bpe.vocabulary.extras); absent if there are none
     "crc32": 123456789                        of all the above; optional in a file written by hand
     }
 
@@ -52,7 +52,7 @@ _SINCE = {
     "kept": 2,
     "idle_tokens": 3,
     "supermerges": 4,
-}  # the version that an entry is there since
+}  # the version in which an entry was introduced
 
 
 # ------------------------------------------------------------------------------ parts of a tokenizer
@@ -100,9 +100,7 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
     need(isinstance(document, dict) and document.get("format") == FORMAT, f'"format" is not "{FORMAT}"')
     version = document.get("version")
     need(_is_int(version) and version > 0, f'"version" is {version!r}, not a version number')
-    need(
-        version <= VERSION, f'"version" is {version}: written by a newer release, which is needed to read it'
-    )
+    need(version <= VERSION, f'"version" is {version}: written by a newer release; upgrade to read it')
     for key in document:
         need(key in _CHECKS, f"unknown entry {key!r}")
     for key, (is_required, is_right, what) in _CHECKS.items():
@@ -122,7 +120,7 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
         for token, token_id in document.get(key, {}).items():
             need(_is_id(token_id), f'"{key}"[{token!r}] is not an id: {token_id!r:.50}')
     n_super = document.get("supermerges", 0)
-    need(n_super <= len(pairs), f'"supermerges" is {n_super}, of {len(pairs)} "merges"')
+    need(n_super <= len(pairs), f'"supermerges" is {n_super}, more than the {len(pairs)} "merges"')
     try:
         extras = to_text(document.get("kept", {}))
     except ValueError as error:
@@ -165,7 +163,7 @@ def _other_tokens(texts: dict[str, str]) -> dict[int, bytes]:
     for token_id, text in texts.items():
         need(
             token_id.isascii() and token_id.isdecimal() and len(token_id) < 12,
-            f'"other_tokens": {token_id!r} is no id',
+            f'"other_tokens": {token_id!r} is not an id',
         )
         try:
             token = base64.b64decode(text, validate=True)
@@ -228,13 +226,13 @@ def parse(data: bytes) -> dict[str, Any]:
 
 
 def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
-    """Return a tokenizer of the document in a file, any JSON value: :func:`parse` and :func:`parts_of`."""
+    """Return the tokenizer of a parsed file, which may be any JSON value."""
     return parts_of(_checked(document))
 
 
 def _checked(document: Any) -> Any:
-    """Return a document without its checksum, which must fit the rest."""
+    """Return a document without its checksum, which must match the rest."""
     if isinstance(document, dict) and "crc32" in document:
         wanted = document.pop("crc32")
-        need(wanted == _crc32(document), 'damaged: "crc32" does not fit the rest')
+        need(wanted == _crc32(document), 'damaged: "crc32" does not match the rest')
     return document

@@ -4,13 +4,13 @@ r"""The encoders of the npm packages ``tiktoken`` and ``@anthropic-ai/tokenizer`
 
     {"pat_str": "...",                              as Rust's fancy-regex reads it
      "special_tokens": {"<EOT>": 0},
-     "bpe_ranks": "! 5 IQ== Ig== Iw==\n! 8 JA=="}   tokens in base64: their ranks go on from 5, from 8 ...
+     "bpe_ranks": "! 5 IQ== Ig== Iw==\n! 8 JA=="}   tokens in base64: their ranks are 5, 6, 7; then 8 ...
 
-The rank of a token is its id. Merges follow from the ranks (:mod:`bpe.formats.ranks`). A number of all ids,
-``explicit_n_vocab``, says nothing new, and is left out.
+The rank of a token is its id. Merges follow from the ranks (:mod:`bpe.formats.ranks`). The number of ids,
+``explicit_n_vocab``, is redundant, and is ignored.
 
-A file does not say what a program does to a text before. ``@anthropic-ai/tokenizer`` normalizes it by NFKC:
-its ``claude.json`` is known by its special tokens, and gets this step. All other files are read as npm's
+A file does not say how a program normalizes a text. ``@anthropic-ai/tokenizer`` uses NFKC: its
+``claude.json`` is recognized by its special tokens, and gets this step. All other files are read as npm's
 ``tiktoken`` reads them, without one.
 """
 
@@ -33,13 +33,13 @@ _RUN = re.compile(r"! ([0-9]{1,10}) ")
 
 
 def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
-    r"""Return a tokenizer of the document in such a file."""
-    need(isinstance(document, dict), "no object of JSON")
+    r"""Return the tokenizer of a parsed file."""
+    need(isinstance(document, dict), "not a JSON object")
     source, special_tokens, ranks = map(document.get, ENTRIES)
-    need(isinstance(source, str), f"pat_str is no text: {source!r:.50}")
-    need(isinstance(ranks, str), f"bpe_ranks is no text: {ranks!r:.50}")
+    need(isinstance(source, str), f"pat_str is not a string: {source!r:.50}")
+    need(isinstance(ranks, str), f"bpe_ranks is not a string: {ranks!r:.50}")
     is_table = isinstance(special_tokens, dict) and {*map(type, special_tokens.values())} <= {int}
-    need(is_table, f"special_tokens is no object that maps tokens to ids: {special_tokens!r:.50}")
+    need(is_table, f"special_tokens is not an object that maps tokens to ids: {special_tokens!r:.50}")
     try:
         pattern = Pattern.of([source], "rust")
     except ValueError as error:
@@ -48,7 +48,7 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
         vocabulary = parse(_lines_of(ranks), special_tokens)
     except ValueError as error:
         raise ValueError(f"bpe_ranks: {error}") from None
-    if special_tokens == _OF_CLAUDE:  # special tokens are looked for after this step, too
+    if special_tokens == _OF_CLAUDE:  # special tokens are searched for after this step
         normalized = {token: {"normalized": True} for token in special_tokens}
         steps = {"document": {"normalizer": {"type": "NFKC"}}, "added_tokens": normalized}
         vocabulary = vocabulary.replace(extras=to_text(steps))
@@ -56,7 +56,7 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
 
 
 def _lines_of(ranks: str) -> bytes:
-    """Return the ranks as a rank file of tiktoken."""
+    """Return the ranks as the content of a rank file of tiktoken."""
     lines: list[str] = []
     for i, run in enumerate(ranks.split("\n")):
         if not run:

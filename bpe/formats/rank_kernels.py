@@ -1,4 +1,4 @@
-"""The compiled half of :mod:`bpe.formats.ranks`: every token of a vocabulary merged, one after the other."""
+"""The compiled half of :mod:`bpe.formats.ranks`: merges the bytes of every token of a vocabulary."""
 
 import numpy as np
 
@@ -22,14 +22,14 @@ def n_parts_at(pieces, data, start, end):
 
 @quiet
 def merge_tokens(pieces, data, offsets, n_parts_of):
-    """Merge tokens."""
+    """Write into `n_parts_of` how many parts are left of each token when its bytes are merged."""
     for i in range(offsets.size - 1):
         n_parts_of[i] = n_parts_at(pieces, data, offsets[i], offsets[i + 1])
 
 
 @quiet
 def find_merges(pieces, data, offsets, rank_of_token, n_parts_of, parts):
-    """Merge tokens, and make a merge of each that ends in two parts; return a status (< 0: no memory)."""
+    """Merge tokens, and record a merge for each that ends as two parts; return a status (< 0: no memory)."""
     for i in range(offsets.size - 1):
         n_parts_of[i] = n_parts_at(pieces, data, offsets[i], offsets[i + 1])
         if n_parts_of[i] == 2:

@@ -5,11 +5,11 @@ two adjacent parts whose bytes together have the lowest rank; repeat. What this 
 depends only on these bytes, until the token itself is made. So:
 
 1. Merge the bytes of a token by the ranks of all shorter tokens. If exactly two parts are left, this pair is
-   the one merge that makes the token: no other two parts of it ever become neighbours. Then its bytes merge
+   the one merge that makes the token: no other two parts of it ever become neighbors. Then its bytes merge
    to the token, and it makes no difference whether the piece is looked up first.
 2. If more parts are left, no merge ever makes the token. Only a piece with exactly its bytes is encoded to
-   it: the token is taken whole (:attr:`bpe.vocabulary.vocabulary.Vocabulary.atomic_ids`).
-3. So the pairs, in the order of the ranks, and the tokens taken whole encode every piece as the ranks do.
+   it: the token is atomic (:attr:`bpe.vocabulary.vocabulary.Vocabulary.atomic_ids`).
+3. So the pairs, in the order of the ranks, and the atomic tokens encode every piece as the ranks do.
 
 Compiled code (:mod:`bpe.formats.rank_kernels`) merges all tokens in one call, shorter ones first.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def merges_of(id_of: Mapping[bytes, int]) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
-    """Return the merges that follow from the ranks of tokens, what they make, and the tokens taken whole."""
+    """Return the merges that follow from the ranks of tokens, the ids they make, and the atomic ids."""
     from bpe.encoding.kernels.linked_pieces import Ranks
     from bpe.formats.rank_kernels import find_merges  # loads the compiler
 
@@ -41,8 +41,8 @@ def merges_of(id_of: Mapping[bytes, int]) -> tuple[np.ndarray, np.ndarray, tuple
     order = np.argsort(lengths, kind="stable")
     byte_ids = [id_of[bytes([value])] for value in range(256)]
     ranks = Ranks.of(np.empty((0, 2), np.int64), made, byte_ids)  # no merges are known yet
-    in_turn = list(map(tokens.__getitem__, order.tolist()))
-    pieces, data, offsets = _pieces_of(in_turn, lengths[order], ranks)
+    by_length = list(map(tokens.__getitem__, order.tolist()))
+    pieces, data, offsets = _pieces_of(by_length, lengths[order], ranks)
     found, n_found = np.empty((len(tokens), 2), np.int64), np.empty(len(tokens), np.int64)
     if find_merges(pieces, data, offsets, order, n_found, found) < 0:
         raise MemoryError(f"no memory for the merges of {len(tokens)} tokens")
@@ -54,7 +54,7 @@ def merges_of(id_of: Mapping[bytes, int]) -> tuple[np.ndarray, np.ndarray, tuple
 def _check_bytes(id_of: Mapping[bytes, int]) -> None:
     for value in range(256):
         if bytes([value]) not in id_of:
-            raise ValueError(f"byte {value} has no token: a vocabulary holds every single byte")
+            raise ValueError(f"byte {value} has no token: every single byte must have one")
 
 
 def vocabulary_of_ranks(
@@ -62,7 +62,7 @@ def vocabulary_of_ranks(
 ) -> Vocabulary:
     """Return the vocabulary of tokens and their ranks, which are their ids.
 
-    The merges are found when somebody asks for them: some texts can be encoded without.
+    The merges are computed at their first use: some texts can be encoded without them.
     """
     _check_bytes(id_of)
     no_merges = np.empty((0, 2), np.int64), np.empty(0, np.int64)
@@ -71,7 +71,7 @@ def vocabulary_of_ranks(
 
 
 def unreached(vocabulary: Vocabulary) -> list[int]:
-    """Return the tokens whose bytes do not merge to them."""
+    """Return the ids of the tokens whose bytes do not merge to them."""
     from bpe.encoding.kernels.linked_pieces import Ranks
     from bpe.formats.rank_kernels import merge_tokens  # loads the compiler
 
@@ -85,9 +85,9 @@ def unreached(vocabulary: Vocabulary) -> list[int]:
 
 
 def with_atomic_ids(vocabulary: Vocabulary) -> Vocabulary:
-    """Return a vocabulary that takes whole all tokens that merges do not reach, as ``ignore_merges`` asks.
+    """Return a vocabulary in which all tokens that merges do not reach are atomic, as with ``ignore_merges``.
 
-    They are found when somebody asks for them.
+    They are computed at their first use.
     """
     return vocabulary.finding(("atomic_ids",), lambda vocabulary: (tuple(unreached(vocabulary)),))
 
@@ -95,7 +95,7 @@ def with_atomic_ids(vocabulary: Vocabulary) -> Vocabulary:
 def _pieces_of(
     tokens: Sequence[bytes], lengths: np.ndarray, ranks: Ranks
 ) -> tuple[LinkedPieces, np.ndarray, np.ndarray]:
-    """Return room to merge tokens by a heap, the bytes of all tokens, and where each begins."""
+    """Return working memory to merge tokens by a heap, the bytes of all tokens, and their offsets."""
     from bpe.encoding.kernels.linked_pieces import new_pieces
 
     offsets = np.zeros(len(tokens) + 1, np.int64)
@@ -105,49 +105,49 @@ def _pieces_of(
 
 
 def check_merges_alone(vocabulary: Vocabulary, what: str) -> None:
-    """Raise an error if some tokens are taken whole."""
+    """Raise a ValueError if the vocabulary has atomic tokens."""
     for token_id in vocabulary.atomic_ids[:1]:
         raise ValueError(
-            f"{what} goes by merges alone, and id {token_id}, {vocabulary.bytes_of[token_id]!r:.80}, is "
-            "taken whole: no merges lead to it. A tokenizer.json holds such tokens"
+            f"{what} has only tokens that merges make: no merges lead to id {token_id}, "
+            f"{vocabulary.bytes_of[token_id]!r:.80}. A tokenizer.json holds such tokens"
         )
 
 
 def check_no_added(vocabulary: Vocabulary, what: str) -> None:
-    """Raise an error if some tokens are added ones, which a format cannot tell from special ones."""
+    """Raise a ValueError if the vocabulary has added tokens, which the format would make special tokens."""
     for token, token_id in [*vocabulary.added_tokens.items()][:1]:
         raise ValueError(
-            f"{what} cannot say that id {token_id}, {token!r:.80}, is an added token and no special one. "
+            f"{what} cannot say that id {token_id}, {token!r:.80}, is an added token, not a special one. "
             "A tokenizer.json can"
         )
 
 
 def check_no_idle(vocabulary: Vocabulary, what: str, but: Collection[str] = ()) -> None:
-    """Raise an error if there are tokens that no text is encoded to, which a format has no place for."""
+    """Raise a ValueError if the vocabulary has idle tokens, except those in `but`."""
     for token, token_id in [item for item in vocabulary.idle_tokens.items() if item[0] not in but][:1]:
         raise ValueError(
-            f"{what} has no place for id {token_id}, {token!r:.80}, which no text is encoded to. "
-            "A tokenizer.json can hold it"
+            f"{what} cannot hold id {token_id}, {token!r:.80}, which no text is encoded to. "
+            "A tokenizer.json can"
         )
 
 
 def check_ranks(vocabulary: Vocabulary, needed_by: str) -> None:
-    """Raise an error unless the merges of a vocabulary follow from its ids as ranks."""
+    """Raise a ValueError unless the merges of a vocabulary follow from its ids as ranks."""
     pairs, _, whole = merges_of(vocabulary.id_of)
     ours, n = vocabulary.pairs, min(len(vocabulary.pairs), len(pairs))
     for rank in np.flatnonzero((ours[:n] != pairs[:n]).any(axis=1))[:1]:
         raise ValueError(
-            f"{needed_by} keeps the ranks of tokens, not merges, and would turn merge {rank}, "
-            f"{(*ours[rank].tolist(),)}, into {(*pairs[rank].tolist(),)}. A tokenizer.json keeps merges"
+            f"{needed_by} holds the ranks of tokens, not merges, and would turn merge {rank}, "
+            f"{(*ours[rank].tolist(),)}, into {(*pairs[rank].tolist(),)}. A tokenizer.json holds merges"
         )
     if len(ours) != len(pairs):
         raise ValueError(
-            f"{needed_by} keeps the ranks of tokens, not merges: {len(ours)} merges would "
-            f"become {len(pairs)}. A tokenizer.json keeps merges"
+            f"{needed_by} holds the ranks of tokens, not merges: {len(ours)} merges would "
+            f"become {len(pairs)}. A tokenizer.json holds merges"
         )
     for token_id in sorted({*whole} ^ {*vocabulary.atomic_ids})[:1]:
         raise ValueError(
-            f"{needed_by} keeps the ranks of tokens, not merges, and would "
-            f"{'' if token_id in whole else 'not '}take pieces that are id {token_id}, "
-            f"{vocabulary.bytes_of[token_id]!r:.80}, whole. A tokenizer.json keeps merges"
+            f"{needed_by} holds the ranks of tokens, not merges, and would "
+            f"{'' if token_id in whole else 'not '}encode a piece with the bytes of id {token_id}, "
+            f"{vocabulary.bytes_of[token_id]!r:.80}, to this id. A tokenizer.json holds merges"
         )

@@ -1,4 +1,4 @@
-"""Which format a file is in, or the files of a folder: the content decides.
+"""Finds out which format a file or a folder is in, by its content.
 
 =============================================  =============
 a file                                         format
@@ -14,8 +14,8 @@ JSON with ``"bpe_ranks"`` and ``"pat_str"``    npm
 begins with the byte 0x0A                      sentencepiece
 =============================================  =============
 
-In a folder, ``tokenizer.json`` is taken if it is there: it says most, and in the folder of a model the other
-files say the same. Without it there must be one of the others, :data:`OTHERS`, and not two.
+In a folder, ``tokenizer.json`` is read if it is there: it holds the most, and in the folder of a model the
+other files agree with it. Without it there must be exactly one of the others, :data:`OTHERS`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+={0,2} \d{1,10}(?:[\r\n]|\Z)")
 
 
 class Found(NamedTuple):
-    """What a path leads to."""
+    """A file of a tokenizer: its format, its path, and its content if that has been read."""
 
     format: str
     path: Path
@@ -49,7 +49,7 @@ class Found(NamedTuple):
 
 
 def find(path: str | os.PathLike[str]) -> Found:
-    """Find out which format a file is in, or the files of a folder."""
+    """Return the file at a path, or in a folder, and its format."""
     path = Path(path)
     if path.is_dir():
         file = file_in(path)
@@ -76,16 +76,16 @@ def find(path: str | os.PathLike[str]) -> Found:
 
 
 def file_in(folder: Path) -> Path:
-    """Return the file of a folder that is read; ValueError if there is none, or two that are equally good."""
+    """Return the file of a folder that is to be read; ValueError if there is none, or two that could be."""
     found = [name for name in OTHERS if (folder / name).is_file()]
     if (folder / TOKENIZER).is_file():
         found = [TOKENIZER]
     if len(found) > 1:
-        raise ValueError(f"a folder with {' and '.join(found)}: name the one to be read")
+        raise ValueError(f"a folder with {' and '.join(found)}: give the path of the one to read")
     if not found:
         raise ValueError(
             f"a folder without a tokenizer. Looked for: {TOKENIZER}, {', '.join(OTHERS)} with merges. "
-            "A file of another name must be named"
+            "If the file has another name, give its path"
         )
     return folder / found[0]
 
@@ -112,7 +112,7 @@ def _of_json(document: dict[str, Any], path: Path) -> Found:
 
 
 def open_parts(path: str | os.PathLike[str], **given: Any) -> tuple[Vocabulary, Pattern]:
-    """Read a file or a folder in any format that is known."""
+    """Read a file or a folder in any of the known formats."""
     is_folder = Path(path).is_dir()
     found = find(path)
     with naming(found.path.name) if is_folder else nullcontext():

@@ -1,41 +1,40 @@
 r"""SentencePiece's ``.model`` files of type BPE.
 
-Such a file is a message of protocol buffers. What it says is put into the entries of a ``tokenizer.json``,
-and those are read by :mod:`bpe.formats.huggingface`:
+Such a file is a message of protocol buffers. It is translated to the entries of a ``tokenizer.json``, which
+:mod:`bpe.formats.huggingface` reads:
 
 ==============================  ======================================================================
 in the file                     in the ``tokenizer.json``
 ==============================  ======================================================================
-pieces                          ``model.vocab``. Their places are their ids
-scores                          ``model.merges``: two pieces that together are a third one are merged,
-                                those first that make the piece of the greatest score
+pieces                          ``model.vocab``; the id of a piece is its index
+scores                          ``model.merges``: two pieces that together are a third piece are merged;
+                                the greatest score of that piece comes first
 unknown and control pieces      special tokens
-user-defined symbols            added tokens, which are looked for after the normalizer
+user-defined symbols            added tokens, which are searched for after the normalizer
 ``byte_fallback``               ``byte_fallback``
 ``precompiled_charsmap``        the normalizer ``Precompiled``
 ``remove_extra_whitespaces``    normalizers ``Replace``
 ``add_dummy_prefix``            the normalizer ``Prepend``, the decoder ``Strip``
 ==============================  ======================================================================
 
-The decoders of a ``tokenizer.json`` do not do all that SentencePiece does. One byte that is not UTF-8
-makes a run of byte pieces U+FFFD, and the first space is dropped whichever piece brings it. So a decoder
-that does as SentencePiece does is kept too (:mod:`bpe.vocabulary.extras`), for use here and in native files.
-A ``tokenizer.json`` that is written has the others alone.
+The decoders of a ``tokenizer.json`` cannot do all that SentencePiece does: there, one invalid byte turns a
+whole run of byte pieces into U+FFFD, and the first space is dropped whichever piece it comes from. So a
+decoder that does what SentencePiece does is kept in the extras (:mod:`bpe.vocabulary.extras`); it is used
+here and saved in native files. A ``tokenizer.json`` that is written has only the other decoders.
 
-SentencePiece cuts a text nowhere but at user-defined symbols. The ids are the same as its ids, except:
+SentencePiece cuts a text only at user-defined symbols. The ids are the same as SentencePiece's, except:
 
 * a text that is one user-defined symbol, and nothing else, gets no ``▁`` before it;
 * ``Precompiled`` replaces clusters of combining characters in its own way (:mod:`bpe.pipeline.charsmap`).
 
 What programs put around the ids, such as ``<s>``, is not in the file: there is no post-processor.
 
-Protocol buffers, as far as a file of SentencePiece needs them: the fields of a message, in order.
-
-A message is a list of fields. Each has a key, ``number << 3 | kind``, and a value::
+Protocol buffers, as far as such a file uses them: a message is a list of fields. Each has a key,
+``number << 3 | kind``, and a value::
 
     kind 0    an integer, seven bits in each byte, the lowest first; 0x80 says that another byte follows
     kind 1    8 bytes
-    kind 2    a length, and so many bytes: a text, or a message
+    kind 2    a length, and that many bytes: a text, or a message
     kind 5    4 bytes
 """
 
@@ -63,7 +62,7 @@ _SIZES = {1: 8, 5: 4}
 
 
 def fields_of(data: bytes, where: str) -> list[tuple[int, FieldValue]]:
-    r"""Return the fields of a message."""
+    r"""Return the fields of a message, in order."""
     found: list[tuple[int, FieldValue]] = []
     at = 0
     while at < len(data):
@@ -104,12 +103,12 @@ def _varint(data: bytes, at: int, where: str) -> tuple[int, int]:
 
 
 SPACE = "\u2581"
-"""What SentencePiece writes for a space: a low block."""
+"""The character that SentencePiece writes for a space."""
 
 MAX_PIECE = 1024
 """How many characters a piece may have."""
 
-# Kinds of pieces, and the kinds of models: those of the message.
+# The numbers of the kinds of pieces and models in the message.
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 _MODELS = {1: "Unigram", 2: "BPE", 3: "word", 4: "character"}
 _FLAGS = {"single_word": False, "lstrip": False, "rstrip": False}
@@ -147,7 +146,7 @@ def _document_of(pieces: list[_Piece], trainer: dict[str, Any], normalizer: dict
     ]
     if normalizer.get("add_dummy_prefix", 1):
         decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
-    elif normalizer.get("remove_extra_whitespaces", 1):  # the first space, unless the surface brings it
+    elif normalizer.get("remove_extra_whitespaces", 1):  # the first space, unless it is of the surface
         is_other = f"(?!{_literal(surface[1:])})" if surface.startswith(" ") else ""
         decoders.append(_replacing({"Regex": rf"\A {is_other}"}, ""))
     return {
@@ -207,7 +206,7 @@ def _parts_of(data: bytes) -> tuple[list[_Piece], dict[str, Any], dict[str, Any]
             where = f"pieces[{len(pieces)}]"
             piece = _piece_of(_message(value, where), where)
             first = number_of.setdefault(piece.text, len(pieces))
-            need(first == len(pieces), f"{where} is {piece.text!r:.80}, as pieces[{first}] is")
+            need(first == len(pieces), f"{where} is {piece.text!r:.80}, like pieces[{first}]")
             pieces.append(piece)
         elif number == 2:
             trainer.update(_named(value, _TRAINER, "trainer_spec"))
@@ -217,7 +216,7 @@ def _parts_of(data: bytes) -> tuple[list[_Piece], dict[str, Any], dict[str, Any]
             denormalizer = _named(value, _NORMALIZER, "denormalizer_spec")
             need(
                 not denormalizer.get("precompiled_charsmap"),
-                "denormalizer_spec has a precompiled_charsmap, which changes decoded texts: none can be read",
+                "denormalizer_spec has a precompiled_charsmap, which changes decoded texts: not supported",
             )
     kind = trainer.get("model_type", 1)
     need(kind == 2, f"trainer_spec.model_type is {_MODELS.get(kind, kind)!s:.50}: only BPE can be read")
@@ -230,7 +229,7 @@ def _parts_of(data: bytes) -> tuple[list[_Piece], dict[str, Any], dict[str, Any]
         f"normalizer_spec.escape_whitespaces is not set: only spaces that are written as {SPACE} can be read",
     )
     n_unknown = sum(piece.kind == _UNKNOWN for piece in pieces)
-    need(n_unknown == 1, f"{n_unknown} pieces are of type UNKNOWN: there must be one")
+    need(n_unknown == 1, f"{n_unknown} pieces are of type UNKNOWN: there must be exactly one")
     return pieces, trainer, normalizer
 
 
@@ -247,17 +246,17 @@ def _piece_of(fields: list[tuple[int, FieldValue]], where: str) -> _Piece:
             text = _text(value, f"{where}.piece")
         elif number == 2:
             if not isinstance(value, bytes) or len(value) != 4:
-                raise ValueError(f"{where}.score is no number of 4 bytes")
+                raise ValueError(f"{where}.score is not a number of 4 bytes")
             (score,) = struct.unpack("<f", value)
         elif number == 3:
-            need(value in range(1, 7), f"{where}.type is {value!r:.50}, of no kind that is known")
+            need(value in range(1, 7), f"{where}.type is {value!r:.50}, not a known type")
             kind = int(value)  # type: ignore[arg-type]
     need(bool(text), f"{where} has no text")
     need(len(text) <= MAX_PIECE, f"{where} has {len(text)} characters; at most {MAX_PIECE} can be read")
-    need(score == score, f"{where}.score is no number")
+    need(score == score, f"{where}.score is not a number")
     need(
         kind != _UNUSED,
-        f"{where}, {text!r:.80}, is of type UNUSED: a vocabulary that was restricted cannot be read",
+        f"{where}, {text!r:.80}, is of type UNUSED: a restricted vocabulary cannot be read",
     )
     return _Piece(text, score, kind)
 
@@ -270,14 +269,14 @@ def _named(value: FieldValue, names: Mapping[int, tuple[str, type]], where: str)
             continue
         name, kind = names[number]
         is_right = isinstance(content, int) == (kind is int)
-        need(is_right, f"{where}.{name} is no {'integer' if kind is int else 'text'}")
+        need(is_right, f"{where}.{name} is not {'an integer' if kind is int else 'a string'}")
         found[name] = _text(content, f"{where}.{name}") if kind is str else content
     return found
 
 
 def _text(value: FieldValue, where: str) -> str:
     if not isinstance(value, bytes):
-        raise ValueError(f"{where} is no text, but an integer")
+        raise ValueError(f"{where} is an integer, not a string")
     try:
         return value.decode()
     except UnicodeDecodeError as error:
@@ -290,7 +289,7 @@ def _replacing(pattern: dict[str, str], content: str) -> dict[str, Any]:
 
 
 def _literal(text: str) -> str:
-    """Return the expression for a text. Unlike ``re.escape``, it leaves alone all that means itself."""
+    """Return an expression that matches a text; it escapes less than ``re.escape``."""
     return re.sub(r"[\\.^$*+?{}\[\]|()]", r"\\\g<0>", text)
 
 
@@ -300,7 +299,7 @@ def _normalizers(normalizer: dict[str, Any], symbols: list[str]) -> list[dict[st
     if charsmap := normalizer.get("precompiled_charsmap"):
         characters = {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap).decode()}
         changed = Normalizer.of(characters, "normalizer_spec")
-        # SentencePiece changes the two one by one, but Precompiled the cluster of both as the first of them.
+        # SentencePiece changes \r and \n one by one, but Precompiled changes their cluster as \r alone.
         line_end, first = changed("\r") + changed("\n"), changed("\r")
         is_same = line_end == first or (is_shortened and {*line_end} == {*first} == {" "})
         if changed("\r\n") == first and not is_same:
@@ -310,7 +309,7 @@ def _normalizers(normalizer: dict[str, Any], symbols: list[str]) -> list[dict[st
         steps += [_replacing({"Regex": r"\A +"}, ""), _replacing({"Regex": " {2,}"}, " ")]
     if normalizer.get("add_dummy_prefix", 1):
         steps.append({"type": "Prepend", "prepend": SPACE})
-        if symbols:  # symbols are normalized, too, before they are looked for: they must stay as they are
+        if symbols:  # they are normalized before they are searched for, and must not change
             any_symbol = "|".join(map(_literal, sorted(symbols, key=len, reverse=True)))
             steps.append(_replacing({"Regex": rf"\A{SPACE}(?=(?:{any_symbol})\z)"}, ""))
     steps.append(_replacing({"String": " "}, SPACE))
@@ -326,7 +325,7 @@ def _unknown(pieces: Iterable[_Piece], trainer: dict[str, Any]) -> tuple[str, st
 
 
 def _decoder(pieces: list[_Piece], trainer: dict[str, Any], normalizer: dict[str, Any]) -> dict[str, Any]:
-    """Return the entry of the decoder that does as SentencePiece does."""
+    """Return the entry of the decoder that does what SentencePiece does."""
     unknown, surface = _unknown(pieces, trainer)
     is_shortened = bool(normalizer.get("remove_extra_whitespaces", 1))
     has_bytes = any(piece.kind == _BYTE for piece in pieces)
@@ -346,13 +345,13 @@ def _decoder(pieces: list[_Piece], trainer: dict[str, Any], normalizer: dict[str
 
 
 def _check_symbols(symbols: list[str], steps: list[dict[str, Any]], normalizer: dict[str, Any]) -> None:
-    """Raise if a user-defined symbol is not found in a text that is normalized."""
+    """Raise if the normalizer changes a user-defined symbol, which would then not be found."""
     changed = Normalizer.of({"type": "Sequence", "normalizers": steps})
     for symbol in symbols:
         if changed(symbol) != symbol:
             raise ValueError(
-                f"the normalizer makes {changed(symbol)!r:.80} of the user-defined symbol {symbol!r:.80}: "
-                "such a model cannot be read"
+                f"the normalizer changes the user-defined symbol {symbol!r:.80} to "
+                f"{changed(symbol)!r:.80}: such a model cannot be read"
             )
 
 
@@ -362,11 +361,11 @@ def _check_bytes(pieces: Iterable[_Piece], has_bytes: bool) -> None:
     found = {piece.text for piece in pieces if piece.kind == _BYTE}
     for value in range(256):
         name = f"<0x{value:02X}>"
-        need(name in found, f"trainer_spec.byte_fallback is set, and byte {value} has no piece {name!r}")
+        need(name in found, f"trainer_spec.byte_fallback is set, but byte {value} has no piece {name!r}")
 
 
 def _check_characters(pieces: Iterable[_Piece]) -> None:
-    """Raise if SentencePiece merges a character that is no piece into one."""
+    """Raise if SentencePiece would merge a character that is not a piece into a longer piece."""
     normal = {piece.text for piece in pieces if piece.kind == _NORMAL}
     symbols = {piece.text for piece in pieces if piece.kind == _USER_DEFINED}  # never merged
     for number, piece in enumerate(pieces):
@@ -377,37 +376,37 @@ def _check_characters(pieces: Iterable[_Piece]) -> None:
             is_symbol = rest in normal or (len(rest) == 1 and rest not in symbols)
             if is_symbol and character not in normal and character not in symbols:
                 raise ValueError(
-                    f"pieces[{number}], {text!r:.80}, has the character {character!r}, which is no piece: "
-                    "SentencePiece merges it all the same, and here only pieces are merged. Give the "
+                    f"pieces[{number}], {text!r:.80}, has the character {character!r}, which is not a piece: "
+                    "SentencePiece merges it anyway, but here only pieces are merged. Give the "
                     "character a piece of its own in the model"
                 )
 
 
 # ----------------------------------------------------------------------------------------------- merges
 def _merges(pieces: list[_Piece]) -> list[list[str]]:
-    """Return the merges, those first that make the piece of the greatest score."""
+    """Return the merges in the order of the scores of the pieces that they make, the greatest first."""
     score_of = {piece.text: piece.score for piece in pieces if piece.kind == _NORMAL}
     made = [
         (score, text, splits) for text, score in score_of.items() if (splits := _splits_of(text, score_of))
     ]
     made.sort(key=lambda each: -each[0])
     for _, group in groupby(made, key=lambda each: each[0]):
-        _warn_of_rivals([(text, splits) for _, text, splits in group])
+        _warn_of_ties([(text, splits) for _, text, splits in group])
     return [[text[:i], text[i:]] for _, text, splits in made for i in splits]
 
 
-def _warn_of_rivals(pieces: list[tuple[str, list[int]]]) -> None:
-    """Warn if pieces of the same score can be made of the same token in a text.
+def _warn_of_ties(pieces: list[tuple[str, list[int]]]) -> None:
+    """Warn if two pieces of the same score can need the same token of a text.
 
-    Runs of one character are none: of them, it does not matter which is made first.
+    For runs of one character it does not matter which is made first.
     """
     made_with = {text[i:]: text for text, splits in pieces for i in splits if len({*text}) > 1}
     for text, splits in pieces:
         for other in (made_with.get(text[:i], text) for i in splits):
             if other != text:
                 warnings.warn(
-                    f"the pieces {text!r:.60} and {other!r:.60} have the same score: SentencePiece makes "
-                    "that first which is further left in a text, here it is the one of the lower id. "
+                    f"the pieces {text!r:.60} and {other!r:.60} have the same score: SentencePiece first "
+                    "makes the one further left in a text, here it is the one with the lower id. "
                     "Ids may differ",
                     UserWarning,
                     stacklevel=7,
@@ -419,8 +418,8 @@ def _splits_of(text: str, score_of: dict[str, float]) -> list[int]:
     """Return where a piece can be split into two others, in the order of their merges.
 
     All these merges have the same score. Where two of them overlap in a text, SentencePiece takes the left
-    one: of the symbols A B C, where A + B and B + C are the same piece, it merges A and B. So that merge has
-    to come first. There, B is a piece's end and its beginning.
+    one: in A B C, where A + B and B + C are the same piece, it merges A and B. So that merge has to come
+    first. In this case, B is both the end and the beginning of the piece.
     """
     splits = [i for i in range(1, len(text)) if text[:i] in score_of and text[i:] in score_of]
     if len(splits) < 2:

@@ -3,15 +3,15 @@ r"""Mistral's ``tekken.json``: ranks of tokens, as in a rank file, with special 
 ::
 
     {"config": {"pattern": "...",                       as Rust's regex reads it
-                "default_vocab_size": 131072,           the number of ids, those of special tokens included
-                "default_num_special_tokens": 1000},    how many of them, the first, are special tokens
+                "default_vocab_size": 131072,           the number of ids, special tokens included
+                "default_num_special_tokens": 1000},    how many of the first ids are special tokens
      "vocab": [{"rank": 0, "token_bytes": "AA==", "token_str": "\u0000"}, ...],
      "special_tokens": [{"rank": 0, "token_str": "<unk>", "is_control": true}, ...]}
 
 The id of a token is its rank plus the number of special tokens. ``vocab`` may have more tokens than there
-are ids: the last ones are left out. Special tokens without a name are ``<SPECIAL_20>`` and so on. Older files
-name none: theirs are :data:`FIRST_SPECIALS`. Merges follow from the ranks (:mod:`bpe.formats.ranks`). What a
-file says of images and sound has nothing to do with text, and is left out.
+are ids: the last ones are ignored. Special tokens without a name are ``<SPECIAL_20>`` and so on. Older files
+name none: theirs are :data:`FIRST_SPECIALS`. Merges follow from the ranks (:mod:`bpe.formats.ranks`). Entries
+for images and sound are ignored.
 """
 
 from __future__ import annotations
@@ -51,24 +51,24 @@ FIRST_SPECIALS = (
 """The special tokens of files that name none, from id 0 on."""
 
 MAX_SPECIALS = 100_000
-"""How many special tokens a file may have: three numbers of a stranger's must not make a billion of them."""
+"""How many special tokens a file may have: a small untrusted file must not make a billion of them."""
 
 
 def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
-    """Return a tokenizer of the document in a ``tekken.json``."""
-    need(isinstance(document, dict) and isinstance(document.get("config"), dict), '"config" is no object')
+    """Return the tokenizer of a parsed ``tekken.json``."""
+    need(isinstance(document, dict) and isinstance(document.get("config"), dict), '"config" is not an object')
     config, entries = document["config"], document.get("vocab")
-    need(isinstance(entries, list), '"vocab" is no list')
+    need(isinstance(entries, list), '"vocab" is not a list')
     size = _count_of(config, "default_vocab_size", MAX_ID)
     n_specials = _count_of(config, "default_num_special_tokens", MAX_SPECIALS)
     n_tokens = size - n_specials
     need(
         0 < n_tokens <= len(entries),
         f"config.default_vocab_size is {size}, of which {n_specials} are special tokens, "
-        f"and vocab has {len(entries)} entries",
+        f"but vocab has {len(entries)} entries",
     )
     source = config.get("pattern")
-    need(isinstance(source, str), f"config.pattern is no text: {source!r:.50}")
+    need(isinstance(source, str), f"config.pattern is not a string: {source!r:.50}")
     try:
         pattern = Pattern.of([source], "rust")
     except ValueError as error:
@@ -78,7 +78,7 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
     for i, entry in enumerate(entries[:n_tokens]):
         token = _token_of(entry, i)
         first = id_of.setdefault(token, n_specials + i)
-        need(first == n_specials + i, f"vocab[{i}] is {token!r:.80}, as vocab[{first - n_specials}] is")
+        need(first == n_specials + i, f"vocab[{i}] is {token!r:.80}, like vocab[{first - n_specials}]")
     check_longest(id_of)
     bytes_of = {token_id: token for token, token_id in id_of.items()}
     return vocabulary_of_ranks(bytes_of, id_of, special_tokens), pattern
@@ -87,12 +87,12 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
 def _count_of(config: dict[str, Any], key: str, most: int) -> int:
     value = config.get(key)
     if type(value) is not int or not 0 <= value <= most:
-        raise ValueError(f"config.{key} is no number from 0 to {most}: {value!r:.50}")
+        raise ValueError(f"config.{key} is not a number from 0 to {most}: {value!r:.50}")
     return value
 
 
 def _token_of(entry: Any, i: int) -> bytes:
-    need(isinstance(entry, dict), f"vocab[{i}] is no object")
+    need(isinstance(entry, dict), f"vocab[{i}] is not an object")
     rank, text = entry.get("rank"), entry.get("token_bytes")
     need(type(rank) is int and rank == i, f"vocab[{i}].rank is not {i}: {rank!r:.50}")
     try:
@@ -106,16 +106,16 @@ def _token_of(entry: Any, i: int) -> bytes:
 def _specials_of(entries: Any, n: int) -> dict[str, int]:
     names = dict(enumerate(FIRST_SPECIALS[:n]))
     if entries is not None:
-        need(isinstance(entries, list), '"special_tokens" is no list')
+        need(isinstance(entries, list), '"special_tokens" is not a list')
         names = {}
         for i, entry in enumerate(entries):
             where = f"special_tokens[{i}]"
-            need(isinstance(entry, dict), f"{where} is no object")
+            need(isinstance(entry, dict), f"{where} is not an object")
             rank, token = entry.get("rank"), entry.get("token_str")
-            need(isinstance(token, str) and bool(token), f"{where}.token_str is no token: {token!r:.60}")
+            need(isinstance(token, str) and bool(token), f"{where}.token_str is not a token: {token!r:.60}")
             need(
                 type(rank) is int and 0 <= rank < n,
-                f"{where}.rank is no id of a special token, which are below {n}: {rank!r:.50}",
+                f"{where}.rank is not the id of a special token, which must be below {n}: {rank!r:.50}",
             )
             need(rank not in names, f"{where}.rank is {rank} again")
             names[rank] = token

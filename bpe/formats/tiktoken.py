@@ -6,8 +6,8 @@ A rank file has one line for each token: the bytes in base64, a space, and the r
     Ig== 1
 
 It does not hold merges: they follow from the ranks (:mod:`bpe.formats.ranks`). It does not hold the split
-pattern and the special tokens, either: those of published files, :data:`PUBLISHED`, are known, for others the
-reader of the file must give them.
+pattern and the special tokens, either: those of published files are in :data:`PUBLISHED`; for other files,
+the caller must give them.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ PUBLISHED: dict[str, Published] = {
 }
 """Published rank files, by the SHA-256 of their content.
 
-Where several sets of special tokens go with one file, that of the base model is here: p50k_base and not
-p50k_edit, o200k_base and not o200k_harmony, Llama 3 as Meta's ``llama_models`` has it now.
+Where one file is used with several sets of special tokens, this is the set of the base model: p50k_base, not
+p50k_edit; o200k_base, not o200k_harmony; Llama 3 as in Meta's ``llama_models``.
 """
 
 
@@ -152,14 +152,14 @@ def of_file(
     special_tokens: Mapping[str, int] | None,
     dialect: Dialect,
 ) -> tuple[Vocabulary, Pattern]:
-    """Return the tokenizer of a rank file, with what is known of it where nothing else is given."""
+    """Return the tokenizer of a rank file; what is not given is taken from `known`."""
     if known is None:
         own = Pattern.of(pattern, dialect)
     else:
         own = Pattern.of(known.pattern)
         if pattern is not None and (given := Pattern.of(pattern, dialect)) != own:
             raise ValueError(
-                f"the rank file of {known.name}, which is split by {known.pattern!r}, not by "
+                f"this is the rank file of {known.name}, whose pattern is {known.pattern!r}, not "
                 f"{given.spec!r:.200}: leave the pattern out"
             )
         special_tokens = known.special_tokens if special_tokens is None else special_tokens
@@ -171,7 +171,7 @@ def of_file(
 
 @functools.cache
 def _warn_without_special_tokens() -> None:
-    """Warn once in a process."""
+    """Warn once per process."""
     warnings.warn(
         "a rank file holds no special tokens, and none were given: strings such as <|endoftext|> are "
         "ordinary text. Pass special_tokens={token: id} (bpe convert: --special-token), or {} "
@@ -185,7 +185,7 @@ def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({}))
     r"""Read a rank file."""
     token_bytes, ids = _read_at_once(data) or _read_lines(data)
     check_longest(ids)
-    empty = ids.pop(b"", NO_ID)  # Whisper has one, which nothing is encoded to
+    empty = ids.pop(b"", NO_ID)  # Whisper has an empty token, which nothing is encoded to
     token_bytes.pop(empty, None)
     vocabulary = vocabulary_of_ranks(token_bytes, ids, special_tokens)
     return vocabulary.replace(idle_tokens={} if empty == NO_ID else {"": empty})
@@ -248,8 +248,8 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     """Return a vocabulary as the content of a rank file."""
     if pattern.name is None:
         raise ValueError(
-            f"a rank file holds no split pattern, and this one has no name to read it with: "
-            f"{pattern.spec!r:.200}. Patterns with a name: {', '.join(PATTERNS)}. "
+            f"a rank file holds no split pattern, and this pattern has no name by which a reader could give "
+            f"it: {pattern.spec!r:.200}. Patterns with a name: {', '.join(PATTERNS)}. "
             "A tokenizer.json holds any pattern"
         )
     ranks = sorted((rank, token) for token, rank in _ranks_of(vocabulary, "a rank file").items())
@@ -257,7 +257,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
 
 
 def _ranks_of(vocabulary: Vocabulary, what: str) -> dict[bytes, int]:
-    """Return the ranks of tokens; raise, or warn, if that is not all that a vocabulary holds."""
+    """Return the ranks of tokens; raise or warn if the vocabulary holds more than ranks can say."""
     check_ranks(vocabulary, what)
     check_no_idle(vocabulary, what, but=("",))
     warn_lost(vocabulary.extras, what)
@@ -270,10 +270,10 @@ def encoding_of(vocabulary: Vocabulary, pattern: Pattern, name: str) -> tiktoken
     try:
         import tiktoken
     except ImportError:
-        raise ImportError("an Encoding needs the package tiktoken: pip install tiktoken") from None
+        raise ImportError("an Encoding requires tiktoken: pip install tiktoken") from None
     if len(pattern.sources) > 1:
         raise ValueError(
-            f"tiktoken splits by one expression, not by {len(pattern.sources)} in turn: use Hugging Face's"
+            f"tiktoken splits by one expression, not by {len(pattern.sources)}: use Tokenizer.to_huggingface"
         )
     return tiktoken.Encoding(
         name,

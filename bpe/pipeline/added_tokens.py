@@ -248,6 +248,6 @@ class TokenCuts:
         return True
 
     def is_in_segment(self, place: int) -> bool:
-        """Return whether a place is free and in a segment that is no token: after its beginning."""
+        """Return whether a place is free and in a segment that is not a token: after its beginning."""
         i = bisect_left(self._ends, place)
         return i < len(self._ends) and self._segments[i].start < place and self.is_free(place)

@@ -38,7 +38,7 @@ _CLUSTER = lazy_regex(
     |[\p{GCB=Control}\p{GCB=CR}\p{GCB=LF}]""",
 )
 _LONGEST = 5  # bytes of what is looked up
-_IN_BLOCK = 256  # the units after one are in one block of so many
+_IN_BLOCK = 256  # the units that may follow a unit are in one block of this size
 _HAS_VALUE, _IS_FAR = 1 << 8, 1 << 9
 _BYTE, _VALUE = 0x800000FF, 0x7FFFFFFF
 _MOST_KNOWN = 10_000
@@ -155,7 +155,7 @@ class CharacterMap(TextChange):
 
 
 def _check(units: np.ndarray, following: np.ndarray, texts: bytes) -> None:
-    """Raise a ValueError if a walk of as many bytes as are looked up can leave the units or the texts."""
+    """Raise a ValueError if a lookup can read past the end of the units or the texts."""
     bytes_after = np.arange(1, 256)
     is_seen, is_value = np.zeros(len(units), bool), np.zeros(len(units), bool)
     places = following[:1]

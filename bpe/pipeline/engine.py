@@ -374,7 +374,7 @@ class PipelineEngine(FileEngine):
                 new = [ids[of_word], starts, ends]
                 n_words += 1
             else:
-                new = [np.array([number]) for number in part]
+                new = [np.array([value]) for value in part]
             for column, values in zip(columns, new, strict=True):
                 column.append(values)
         all_ids, starts, ends = (np.concatenate([np.empty(0, np.int64), *column]) for column in columns)
@@ -458,17 +458,16 @@ class PipelineEngine(FileEngine):
         """Return the text of each id, as a decoder takes it."""
         vocabulary, steps = self.vocabulary, self.preparation
         spelled = bytes.decode if steps.options.is_text else text_of
-        texts = {number: spelled(token) for token, number in vocabulary.id_of.items()}
-        texts |= {
-            number: token for token, number in {**vocabulary.idle_tokens, **vocabulary.cut_tokens}.items()
-        }
+        texts = {token_id: spelled(token) for token, token_id in vocabulary.id_of.items()}
+        whole = {**vocabulary.idle_tokens, **vocabulary.cut_tokens}
+        texts |= {token_id: token for token, token_id in whole.items()}
         normalized = [token.content for token in steps.added if token.normalized]
         return texts | {vocabulary.cut_tokens[token]: steps.normalizer(token) for token in normalized}
 
     def without_special(self, ids: Iterable[int] | np.ndarray) -> list[int]:
-        """Return ids without those of special tokens; as tokenizers, by the texts that are decoded."""
+        """Return ids without those of special tokens, which are found by their texts, as in tokenizers."""
         texts, special = self.token_texts, self.special_tokens
-        return [number for number in checked_ids(self.vocabulary, ids) if texts[number] not in special]
+        return [i for i in checked_ids(self.vocabulary, ids) if texts[i] not in special]
 
     @made_once
     def _token_table(self) -> tuple[DecoderTable | None, dict[int, int]]:

@@ -2,7 +2,7 @@
 
 An entry is any JSON value. What it must be, it is checked for, and an error says where it is:
 ``normalizer.normalizers[2].content``. Time and memory are bounded: an entry has at most :data:`MAX_STEPS`
-steps, and an expression takes at most so many seconds for a text
+steps, and an expression has a time limit for each text
 (:func:`bpe.splitting.regex_engine.spans_of`).
 """
 
@@ -40,7 +40,7 @@ class FromEntry:
             self._json = json.dumps(entry, sort_keys=True, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             what = "it is nested too deeply" if isinstance(error, RecursionError) else error
-            raise ValueError(f"{where} is no entry of JSON: {what}") from None
+            raise ValueError(f"{where} is not an entry of JSON: {what}") from None
 
     @property
     def entry(self) -> Any:
@@ -67,7 +67,7 @@ def flattened(entry: Any, where: str, key: str) -> list[tuple[str, dict[str, Any
 
 def _flattened(entry: Any, where: str, key: str, depth: int) -> list[tuple[str, dict[str, Any]]]:
     if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
-        raise ValueError(f"{where} is no object with a type: {entry!r:.80}")
+        raise ValueError(f"{where} is not an object with a type: {entry!r:.80}")
     if entry["type"] != "Sequence":
         return [(where, entry)]
     if depth >= MAX_DEPTH:

@@ -205,7 +205,7 @@ def _precompiled(step: dict[str, Any], where: str) -> list[TextChange]:
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise ValueError(f"{where} is no base64: {error}") from None
+        raise ValueError(f"{where} is not base64: {error}") from None
     return [CharacterMap(data, where)]
 
 

@@ -130,10 +130,10 @@ def _sources(operation: Operation, step: Step) -> list[str]:
                 return [source]
             raise ValueError(
                 f"{step.where}: {step.type} with behavior {split.behavior!r}"
-                f"{' and invert' if split.invert else ''} is no pattern: it does not keep every piece as it "
-                f"is. {_HINT}"
+                f"{' and invert' if split.invert else ''} is not a pattern: it changes "
+                f"pieces. {_HINT}"
             )
-    raise ValueError(f"{step.where}: {step.type!r} is no pattern. {_HINT}")
+    raise ValueError(f"{step.where}: {step.type!r} is not a pattern. {_HINT}")
 
 
 def source_like(split: Split) -> str:

@@ -12,7 +12,7 @@ Every type of ``tokenizers`` is known. Each is written with a few operations:
 ``WhitespaceSplit``         cut at ``\s``, which is dropped
 ``CharDelimiterSplit``      cut at a character, which is dropped
 ``BertPreTokenizer``        cut at ``\s``, which is dropped, then at punctuation
-``FixedLength``             cut after each so many characters
+``FixedLength``             cut after every n characters
 ``UnicodeScripts``          cut where the script changes (:mod:`bpe.pipeline.splits`)
 ``Sequence``                one after the other
 ==========================  ============================================================================

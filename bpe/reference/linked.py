@@ -1,6 +1,6 @@
 """Pieces that are changed in place: the rungs between ``trainers`` and the containers of ``structures``.
 
-- `LinkedPieces` are doubly linked lists of tokens; every merge walks through all of them;
+- `LinkedPieces` are doubly linked lists of tokens; every merge goes through all of them;
 - `LocatedPieces` also know the places of every pair;
 - `QueuedPieces` also keep the pairs in a heap.
 
@@ -30,7 +30,7 @@ from .pairs import Pair, Ties
 class LinkedPieces:
     """Pieces as doubly linked lists of tokens in flat arrays: a merge changes one token and frees one place.
 
-    The places of a pair are not known: all lists are walked to count the pairs, and again to merge one.
+    The places of a pair are not known: all lists are read to count the pairs, and again to merge one.
     """
 
     def __init__(self, piece_counts: Iterable[tuple[Sequence[int], int]]) -> None:

@@ -227,7 +227,7 @@ def merge_pair(state, left, right, new_token):
 
 @kernel
 def replay(state, n_merges):
-    """Apply the first `n_merges` of the log to the pieces of this state; write their counts there to the log."""
+    """Apply the first `n_merges` merges of the log to the pieces, and write their counts to the log."""
     for rank in range(n_merges):
         left, right, new_token = state.log[rank, 0], state.log[rank, 1], state.log[rank, 2]
         state.log[rank, 3] = state.queue.get(pack_pair(left, right))

@@ -207,7 +207,7 @@ def set_room(self, of_token, log):
 def spelled(bytes_of: dict[int, bytes], n_tokens: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the bytes of tokens, one after the other, and `of_token` with START and LENGTH of each."""
     used = [*bytes_of]
-    lengths = np.array([len(bytes_of[number]) for number in used], np.int64)
+    lengths = np.array([len(bytes_of[token_id]) for token_id in used], np.int64)
     of_token = np.zeros((TOKEN_ROWS, n_tokens), np.int64)
     of_token[START, used] = np.cumsum(lengths) - lengths
     of_token[LENGTH, used] = lengths

@@ -1,4 +1,4 @@
-"""Bytes written as visible characters: the form of tokens in the files of GPT-2 and Hugging Face.
+"""Bytes as visible characters: how the files of GPT-2 and Hugging Face write tokens.
 
 A byte that is a visible character in Latin-1 is written as this character. The n-th of the other bytes is
 written as the character U+0100 + n: a space is "Ġ", a line end is "Ċ".
@@ -21,7 +21,7 @@ _CHARACTER_OF = {
 _TABLE = str.maketrans({chr(value): character for value, character in _CHARACTER_OF.items()})
 _BACK = str.maketrans({character: chr(value) for value, character in _CHARACTER_OF.items()})
 _KNOWN = frozenset(_CHARACTER_OF.values())
-_BYTE_OF = np.full(max(map(ord, _KNOWN)) + 1, -1, np.int16)  # of each character; -1: of none
+_BYTE_OF = np.full(max(map(ord, _KNOWN)) + 1, -1, np.int16)  # by code point; -1: no byte
 _BYTE_OF[[ord(character) for character in _CHARACTER_OF.values()]] = [*_CHARACTER_OF]
 
 
@@ -36,12 +36,12 @@ def bytes_of(text: str) -> bytes | None:
 
 
 def is_spelled(text: str) -> bool:
-    """Say whether all characters stand for bytes."""
+    """Return whether all characters stand for bytes."""
     return _KNOWN.issuperset(text)
 
 
 def all_bytes_of(texts: Collection[str]) -> list[bytes] | None:
-    r"""Return the bytes of many texts, as :func:`bytes_of`; None if a character does not stand for a byte."""
+    """Return :func:`bytes_of` of many texts; None if any character does not stand for a byte."""
     codes = codes_of("".join(texts))
     if codes.max(initial=0) >= len(_BYTE_OF):
         return None

@@ -1,4 +1,4 @@
-r"""What people give as a vocabulary: merges of ids or of bytes, special tokens with ids or without.
+r"""A vocabulary from what users give: merges of ids or of bytes, special tokens with or without ids.
 
 ::
 
@@ -22,9 +22,9 @@ GivenSpecials: TypeAlias = Mapping[str, int] | Iterable[str]
 
 
 def vocabulary_of(token_bytes: GivenTokens, merges: GivenMerges, special_tokens: GivenSpecials) -> Vocabulary:
-    """Return the vocabulary of what was given.
+    """Return a vocabulary.
 
-    Special tokens may be among the tokens. There they are not tokens of ordinary text, unless they are single
+    Special tokens may be among `token_bytes`. These are not tokens of ordinary text, unless they are single
     bytes, or merges name or make them.
     """
     bytes_of = check_tokens(token_bytes)
@@ -66,19 +66,19 @@ def numbered(special_tokens: GivenSpecials, bytes_of: Mapping[int, bytes]) -> di
 
 
 def with_special_tokens(vocabulary: Vocabulary, tokens: GivenSpecials) -> Vocabulary:
-    """Return a vocabulary with more special tokens; ``Tokenizer.with_special_tokens`` says how."""
+    """Return a vocabulary with more special tokens, as ``Tokenizer.with_special_tokens`` describes."""
     new = numbered(tokens, vocabulary.bytes_of)
     for token, token_id in new.items():
         old = vocabulary.special_tokens.get(token, token_id)
         if old != token_id:
             raise ValueError(
-                f"special token {token!r:.80} has id {old} already, and cannot get id {token_id}"
+                f"special token {token!r:.80} already has id {old}, and cannot get id {token_id}"
             )
     taken = {*new.values()}
     parts = VocabularyParts.of(vocabulary)
     needed = {*parts.pairs.ravel().tolist()}
     more = parts._replace(
-        # Characters stay tokens of ordinary text: where tokens are texts, merging begins with them.
+        # Single characters stay ordinary tokens: where tokens are texts, merging begins with them.
         others={
             token_id: token
             for token_id, token in parts.others.items()

@@ -1,6 +1,6 @@
-"""``VocabularyParts``: what a vocabulary is made of, without all that follows from it.
+"""``VocabularyParts``: the parts that a vocabulary is made of, without what can be derived from them.
 
-Files and pickles hold these parts; there is one way to take a vocabulary apart, and one to put it together.
+Files and pickles hold these parts.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class VocabularyParts(NamedTuple):
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> VocabularyParts:
         """Take a vocabulary apart."""
-        counts_on = np.array_equal(vocabulary.made, np.arange(256, 256 + len(vocabulary.made)))
+        is_usual = np.array_equal(vocabulary.made, np.arange(256, 256 + len(vocabulary.made)))
         return cls(
             vocabulary.pairs,
-            None if counts_on else vocabulary.made,
+            None if is_usual else vocabulary.made,
             None if vocabulary.byte_ids == DEFAULT_BYTE_IDS else vocabulary.byte_ids,
             vocabulary.other_tokens(),
             vocabulary.special_tokens,
@@ -55,7 +55,7 @@ class VocabularyParts(NamedTuple):
         """Put the vocabulary together again; `check` is as for :meth:`Vocabulary.of_merges`."""
         byte_ids = DEFAULT_BYTE_IDS if self.byte_ids is None else self.byte_ids
         for token in {*self.special_tokens} & {*self.added_tokens}:
-            raise ValueError(f"{token!r:.80} is a special token and an added one: it can be one of them")
+            raise ValueError(f"{token!r:.80} is both a special token and an added one: it can be only one")
         cut = {**self.special_tokens, **self.added_tokens}
         plain = Vocabulary.of_merges(self.pairs, cut, byte_ids, self.made, self.others, check)
         return plain.replace(
@@ -68,7 +68,7 @@ class VocabularyParts(NamedTuple):
 
 
 def with_vocab_size(vocabulary: Vocabulary, vocab_size: int) -> Vocabulary:
-    """Return a vocabulary without its last merges; ``Tokenizer.with_vocab_size`` says how."""
+    """Return a vocabulary without its last merges, as ``Tokenizer.with_vocab_size`` describes."""
     refuse_supermerges(vocabulary, "with_vocab_size")
     n_merges, size = len(vocabulary.merges), vocabulary.size
     n_less = size - index(vocab_size)
@@ -102,22 +102,22 @@ def bytes_of_ids(ids: np.ndarray) -> bytes:
 
 
 def ids_of_bytes(data: bytes, n_columns: int) -> np.ndarray:
-    """Return the ids that :func:`bytes_of_ids` has written."""
+    """Return ids, ``(n, n_columns) int64``, from :func:`bytes_of_ids`."""
     row_bytes = n_columns * _ID.itemsize
     if len(data) % row_bytes:
-        raise ValueError(f"cut off: {len(data)} bytes are not of {row_bytes} each")
+        raise ValueError(f"cut off: {len(data)} bytes are not a whole number of rows of {row_bytes} bytes")
     return np.frombuffer(data, _ID).astype(np.int64).reshape(-1, n_columns)
 
 
 def packed(vocabulary: Vocabulary) -> Packed:
-    """Return the parts of a vocabulary for a pickle: the merges as bytes."""
+    """Return the parts of a vocabulary for a pickle, with the arrays as bytes."""
     parts = VocabularyParts.of(vocabulary)
     made = None if parts.made is None else bytes_of_ids(parts.made)
     return (bytes_of_ids(parts.pairs), made, *parts[2:])
 
 
 def unpacked(parts: Packed) -> Vocabulary:
-    """Return the vocabulary that :func:`packed` has taken apart."""
+    """Return the vocabulary of parts from :func:`packed`."""
     pairs = ids_of_bytes(parts[0], 2)
     made = None if parts[1] is None else ids_of_bytes(parts[1], 1)[:, 0]
     return VocabularyParts(pairs, made, *parts[2:]).vocabulary()

@@ -5,12 +5,13 @@
     pieces        of| the| sea|,| of| course      the merges make one token of each
     supermerges   of| the sea |,| of course       (" the", " sea"), (" of", " course")
 
-A *run* is a maximal row of pieces that are one token each, of which some supermerge has a part. Supermerges
-join the tokens of a run, the first one learned first, from the left. They are the last merges of a
-vocabulary; how many there are is :attr:`bpe.vocabulary.vocabulary.Vocabulary.n_super`.
+A *run* is a maximal sequence of pieces, each of which is one token that is a part of some supermerge.
+Supermerges join the tokens of a run in the order in which they were learned, from the left. They are the last
+merges of a vocabulary; their number is :attr:`bpe.vocabulary.vocabulary.Vocabulary.n_super`.
 
-Two questions of everyone who sees only a part of a text have other answers here than a pattern gives: a text
-can be cut between two pieces only if no supermerge joins tokens with these two bytes at their edges.
+A text can be cut in two only where no supermerge joins tokens. So :class:`PatternOfRuns` has fewer cuts than
+the pattern itself: a cut between two pieces counts only if no supermerge joins tokens that have the two bytes
+around the cut at their edges.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from bpe.splitting.pattern import Pattern
 from bpe.support.text import utf8_of
 from bpe.vocabulary.vocabulary import Vocabulary
 
-_WINDOW = 256  # bytes that are looked through first for the last cut
+_WINDOW = 256  # bytes that are first searched for the last cut
 
 
 def with_first_merges(vocabulary: Vocabulary, n: int) -> Vocabulary:
-    """Return a vocabulary with the first `n` merges only; the tokens of the others have none."""
+    """Return a vocabulary with only the first `n` merges; the tokens of the other merges stay."""
     first = Vocabulary.of_tokens(
         vocabulary.bytes_of, vocabulary.id_of, vocabulary.pairs[:n], vocabulary.made[:n], {}
     )
@@ -33,7 +34,7 @@ def with_first_merges(vocabulary: Vocabulary, n: int) -> Vocabulary:
 
 
 def refuse_supermerges(vocabulary: Vocabulary, what: str) -> None:
-    """Raise a ValueError if a vocabulary has supermerges; `what` cannot be done with them."""
+    """Raise a ValueError if a vocabulary has supermerges, which `what` does not support."""
     if vocabulary.n_super:
         raise ValueError(
             f"{what}: not for a tokenizer with superwords that join words (it has {vocabulary.n_super} "
@@ -42,7 +43,7 @@ def refuse_supermerges(vocabulary: Vocabulary, what: str) -> None:
 
 
 def joined_edges(vocabulary: Vocabulary) -> np.ndarray:
-    """Return for each two bytes whether a supermerge joins a token that ends so to one that begins so."""
+    """Return at ``left << 8 | right`` whether a supermerge joins tokens with these bytes at their edges."""
     is_joined = np.zeros(1 << 16, bool)
     bytes_of = vocabulary.bytes_of
     for left, right in vocabulary.pairs[len(vocabulary.pairs) - vocabulary.n_super :].tolist():
@@ -51,19 +52,19 @@ def joined_edges(vocabulary: Vocabulary) -> np.ndarray:
 
 
 class PatternOfRuns(Pattern):
-    """A pattern that tells only of the cuts that no supermerge crosses."""
+    """A pattern that has only the cuts that no supermerge crosses."""
 
     def __init__(self, pattern: Pattern, is_joined: np.ndarray) -> None:
         object.__setattr__(self, "sources", pattern.sources)
         object.__setattr__(self, "_is_joined", is_joined)
 
     def _free(self, data: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Return the places between bytes that are not joined."""
+        """Return the places where the bytes before and after are not joined."""
         edges = data[places - 1].astype(np.int64) << 8 | data[places]
         return places[~self._is_joined[edges]]  # type: ignore[attr-defined]
 
     def cuts(self, text: str | bytes) -> np.ndarray:
-        """Return the places as :meth:`bpe.Pattern.cuts` does, without those inside of runs."""
+        """Return the places as :meth:`bpe.Pattern.cuts` does, without those inside runs."""
         data = utf8_of(text)
         if isinstance(text, str) and len(data) != len(text):
             is_begin = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
@@ -96,5 +97,5 @@ class PatternOfRuns(Pattern):
 
 
 def pattern_between(vocabulary: Vocabulary, pattern: Pattern) -> Pattern:
-    """Return the pattern that tells where a text can be cut in two."""
+    """Return the pattern whose cuts are the places where a text can be cut in two."""
     return PatternOfRuns(pattern, joined_edges(vocabulary)) if vocabulary.n_super else pattern

@@ -1,8 +1,8 @@
 """``Vocabulary``: the bytes of ids, merges in the order of their ranks, special and added tokens.
 
-What is given is checked here; a message names the id, token or merge that is wrong. Where merges are given
-without the tokens that they make, a quick check tells whether these are all different. It puts no bytes
-together: a hash of each token is enough, because it follows from the hashes of its two parts::
+All arguments are checked here; a message names the id, token or merge that is wrong. Where merges are given
+without the tokens that they make, a quick check finds out whether these are all different. It does not need
+their bytes: a hash of each token is enough, and follows from the hashes of its two parts::
 
     hash(left + right) = hash(left) * power(right) + hash(right)         power(token) = BASE ** len(token)
 """
@@ -27,7 +27,7 @@ MOST_IDS = 1 << 24  # of a vocabulary with supermerges
 
 ORDINARY_BYTES = 1 << 26  # of all tokens
 ORDINARY_TOKEN = 1 << 20  # bytes of one
-ORDINARY_DEPTH = 64  # how many merges may follow from each other
+ORDINARY_DEPTH = 64  # how deeply merges may be nested
 _BASE = 0x9E3779B97F4A7C15
 
 Alphabet: TypeAlias = Literal["bytes", "gpt2"]
@@ -43,12 +43,12 @@ ALPHABETS: dict[str, list[int]] = {
 
 
 class Vocabulary:
-    """Tokens and merges, checked; never changes.
+    """Tokens and merges, checked; immutable.
 
     There are three kinds of tokens: single bytes, tokens that merges make, and tokens that no merge makes. A
-    merge makes the token whose bytes are those of its two parts together, so no two ids may have the same
-    bytes; but a special token may have the id of the token with its bytes. A byte may have no token: a text
-    with it cannot be encoded then. Lists and dicts are made at their first use.
+    merge makes the token that has the bytes of its two parts, so no two ids may have the same bytes; but a
+    special token may have the id of the token with its bytes. If a byte has no token, a text with this byte
+    cannot be encoded. Lists and dicts are computed at their first use.
     """
 
     byte_ids: list[int]  # by value; NO_ID: no token
@@ -57,10 +57,10 @@ class Vocabulary:
     idle_tokens: dict[str, int]  # no text is encoded to them
     size: int  # the greatest id plus 1
     n_super = 0  # how many of the last merges join pieces
-    extras = ""  # what a file held besides
-    lazy: tuple[str, ...] = ()  # the attributes that :meth:`finding` finds at their first use
+    extras = ""  # of a tokenizer.json
+    lazy: tuple[str, ...] = ()  # the attributes that :meth:`finding` computes at their first use
 
-    _others: Mapping[int, bytes]  # of a vocabulary of merges: tokens that are no bytes, and made by no merge
+    _others: Mapping[int, bytes]  # of a vocabulary of merges: longer tokens that no merge makes
     _find: Callable[[Vocabulary], dict[str, Any]]
 
     def __init__(
@@ -84,7 +84,7 @@ class Vocabulary:
         made: np.ndarray,
         special_tokens: Mapping[str, int],
     ) -> Vocabulary:
-        """Return a vocabulary of tokens and merges that are known to fit together."""
+        """Return a vocabulary of tokens and merges that are known to be consistent."""
         self = cls.__new__(cls)
         self._set_tokens(bytes_of, id_of, pairs, made, special_tokens)
         return self
@@ -99,7 +99,7 @@ class Vocabulary:
         others: Mapping[int, bytes] | None = None,
         check: Callable[..., None] | None = None,
     ) -> Vocabulary:
-        """Return the vocabulary that merges lead to; `check` is called before long tokens are put together.
+        """Return the vocabulary that merges lead to; `check` is called before unusual tokens are assembled.
 
         `made` are 256, 257, ... unless they are given; `others` are the tokens that no merge makes.
         """
@@ -136,12 +136,12 @@ class Vocabulary:
         ids: np.ndarray,
         special_tokens: Mapping[str, int],
     ) -> None:
-        """Set all attributes but the tokens; `ids` are those of all tokens except the special ones."""
+        """Set all attributes but the tokens; `ids` are the ids of all tokens except special ones."""
         self.pairs, self.made, self.byte_ids, self.atomic_ids = pairs, made, byte_ids, ()
         self.added_tokens, self.idle_tokens, self.special_tokens = {}, {}, {}
         checked = _check_special_tokens(special_tokens, ids, lambda token_id: self.bytes_of[token_id])
         self.special_tokens = checked
-        if "bytes_of" in vars(self):  # given, or made for the check
+        if "bytes_of" in vars(self):  # given, or computed for the check
             self.bytes_of.update((token_id, token.encode()) for token, token_id in checked.items())
         self.size = max(int(ids.max(initial=0)), *checked.values(), 0) + 1
 
@@ -158,7 +158,7 @@ class Vocabulary:
 
     @made_once
     def atomic_ids(self) -> tuple[int, ...]:
-        """The tokens that are taken whole: a piece with their bytes is looked up before it is merged."""
+        """The atomic tokens: a piece with exactly their bytes is encoded to them without merging."""
         return self._found["atomic_ids"]
 
     @made_once
@@ -177,7 +177,7 @@ class Vocabulary:
 
     @made_once
     def bytes_of(self) -> dict[int, bytes]:
-        """The bytes of all ids; of special, added and idle tokens their UTF-8."""
+        """The bytes of all ids; for special, added and idle tokens, their UTF-8."""
         bytes_of = {token_id: bytes([value]) for value, token_id in enumerate(self.byte_ids)}
         bytes_of.update(self._others)
         for left, right, token_id in zip(*self.pairs.T.tolist(), self.made.tolist(), strict=True):
@@ -189,17 +189,17 @@ class Vocabulary:
 
     @made_once
     def id_of(self) -> dict[bytes, int]:
-        """The ids of all tokens but special, added and idle ones."""
-        _ = self.bytes_of  # makes both
+        """The ids of all tokens except special, added and idle ones."""
+        _ = self.bytes_of  # computes both
         return vars(self)["id_of"]
 
     @property
     def cut_tokens(self) -> dict[str, int]:
-        """Special and added tokens -> their ids: what is no part of a piece."""
+        """Special and added tokens -> their ids; these are never part of a piece."""
         return {**self.special_tokens, **self.added_tokens}
 
     def other_tokens(self) -> dict[int, bytes]:
-        """Return the tokens that are not single bytes and that no merge makes before they are first used."""
+        """Return the tokens, except single bytes, that no merge makes before another merge needs them."""
         known = {*self.byte_ids}
         others: dict[int, bytes] = {}
         for pair, merged in zip(self.merges, self.merged_ids, strict=True):
@@ -221,7 +221,7 @@ class Vocabulary:
         def put(token_id: int, token: bytes, what: str, which: int) -> None:
             if bytes_of.setdefault(token_id, token) != token:
                 raise ValueError(
-                    f"{what} {which} makes id {token_id}, which is {bytes_of[token_id]!r} already"
+                    f"{what} {which} makes id {token_id}, which is already {bytes_of[token_id]!r}"
                 )
 
         for value, token_id in enumerate(byte_ids):
@@ -231,7 +231,9 @@ class Vocabulary:
         for rank, ((left, right), token_id) in enumerate(zip(merges, made, strict=True)):
             for part in (left, right):
                 if part not in bytes_of:
-                    raise ValueError(f"merge {rank}, {(left, right)}, names id {part}, which is no token yet")
+                    raise ValueError(
+                        f"merge {rank}, {(left, right)}, names id {part}, which is not a token yet"
+                    )
             put(token_id, bytes_of[left] + bytes_of[right], "merge", rank)
         return bytes_of
 
@@ -247,14 +249,14 @@ class Vocabulary:
     ) -> Vocabulary:
         """Return this vocabulary with other attributes.
 
-        * `added_tokens`: those of the special and added tokens that are added ones; the rest are special.
-        * `idle_tokens`: tokens that no text is encoded to, whose ids can only be decoded. Some files have
-          such tokens: an empty one, or one whose bytes are those of another.
-        * `atomic_ids`: a piece with exactly the bytes of such a token is encoded to it, whatever its merges
-          make of it. Inside a longer piece, only merges make tokens. tiktoken reaches tokens that no merge
-          makes like this, and so does Hugging Face with ``ignore_merges``.
+        * `added_tokens`: which of the special and added tokens are added tokens; the others are special.
+        * `idle_tokens`: tokens that no text is encoded to; their ids can only be decoded. Some files have
+          such tokens: an empty one, or one that has the same bytes as another token.
+        * `atomic_ids`: a piece with exactly the bytes of such a token is encoded to it, whatever merges would
+          make of the piece. Inside a longer piece, only merges make tokens. This is how tiktoken uses tokens
+          that no merge makes, and Hugging Face with ``ignore_merges``.
         * `n_super`: how many of the last merges are supermerges (:mod:`bpe.vocabulary.supermerges`).
-        * `extras`: what a ``tokenizer.json`` held besides (:mod:`bpe.vocabulary.extras`).
+        * `extras`: the extras of a ``tokenizer.json`` (:mod:`bpe.vocabulary.extras`).
         """
         other = copy(self)
         if added_tokens is not None:
@@ -276,13 +278,13 @@ class Vocabulary:
             other.lazy = tuple(name for name in self.lazy if name != "atomic_ids")
             for token_id in other.atomic_ids:
                 if self.id_of.get(self.bytes_of.get(token_id, b"")) != token_id:
-                    raise ValueError(f"id {token_id} is that of no token that could be looked up")
+                    raise ValueError(f"id {token_id} has no token that could be looked up")
         if n_super is not None:
             if not 0 <= n_super <= len(self.pairs):
-                raise ValueError(f"{n_super} of {len(self.pairs)} merges cannot be supermerges")
+                raise ValueError(f"n_super must be from 0 to the {len(self.pairs)} merges, not {n_super}")
             if n_super and other.size > MOST_IDS:
                 raise ValueError(
-                    f"the greatest id is {other.size - 1}: with supermerges, all are below {MOST_IDS}"
+                    f"the greatest id is {other.size - 1}: with supermerges, ids must be below {MOST_IDS}"
                 )
             other.n_super = n_super
         if extras is not None:
@@ -290,7 +292,7 @@ class Vocabulary:
         return other
 
     def finding(self, names: tuple[str, ...], find: Callable[[Vocabulary], tuple[Any, ...]]) -> Vocabulary:
-        """Return this vocabulary with some of "pairs", "made" and "atomic_ids" found at their first use."""
+        """Return this vocabulary with "pairs", "made" or "atomic_ids" found by `find` at first use."""
         other = copy(self)
         other.lazy = names
         other._find = lambda vocabulary: dict(zip(names, find(vocabulary), strict=True))
@@ -311,7 +313,7 @@ def is_ordinary(pairs: np.ndarray, ids: np.ndarray, given: Sequence[bytes]) -> b
     if pairs.size and not 0 <= pairs.min() <= pairs.max() < len(place_of):
         return False
     left, right = np.ascontiguousarray(place_of[pairs].T)
-    if (np.maximum(left, right) >= np.arange(first, n)).any():  # a part is no token yet
+    if (np.maximum(left, right) >= np.arange(first, n)).any():  # a part comes after its merge
         return False
     lengths, hashes, powers = np.ones(n), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
     lengths[:first] = list(map(len, given))
@@ -343,7 +345,7 @@ def _hash_of(token: bytes) -> tuple[int, int]:
 
 # ---------------------------------------------------------------------------------------------- checks
 def check_id(token_id: Any, what: str) -> int:
-    """Return an id as an int; a TypeError or ValueError names `what` it is."""
+    """Return an id as an int; the message of a TypeError or ValueError begins with `what`."""
     try:
         token_id = index(token_id)
     except TypeError:
@@ -382,10 +384,10 @@ def _check_merges(
         left, right = _ids_of_pair(pair, rank, id_of)
         for token_id in (left, right):
             if token_id not in bytes_of:
-                raise ValueError(f"merge {rank}, {(left, right)}, names id {token_id}, which is no token")
+                raise ValueError(f"merge {rank}, {(left, right)}, names id {token_id}, which is not a token")
         token = bytes_of[left] + bytes_of[right]
         if token not in id_of:
-            raise ValueError(f"merge {rank}, {pair!r:.200}, makes {token!r:.200}, which is no token")
+            raise ValueError(f"merge {rank}, {pair!r:.200}, makes {token!r:.200}, which is not a token")
         if (left, right) in pairs:
             raise ValueError(f"merge {rank}, {pair!r:.200}, repeats merge {pairs[left, right]}")
         pairs[left, right] = rank
@@ -403,7 +405,7 @@ def _ids_of_pair(pair: Any, rank: int, id_of: Mapping[bytes, int]) -> tuple[int,
         return index(left), index(right)
     except KeyError as error:
         token = error.args[0]
-        raise ValueError(f"merge {rank}, {pair!r:.200}, names {token!r:.200}, which is no token") from None
+        raise ValueError(f"merge {rank}, {pair!r:.200}, names {token!r:.200}, which is not a token") from None
     except (TypeError, ValueError):
         raise TypeError(f"merge {rank} must be a pair of integers, or of bytes, not {pair!r:.200}") from None
 
@@ -413,7 +415,7 @@ def _check_special_tokens(
 ) -> dict[str, int]:
     """Return special tokens and their ids; an error names the token that is wrong.
 
-    `ids` are those of all other tokens. A special token may have the id of the one with its bytes.
+    `ids` are the ids of all other tokens. A special token may have the id of the token with its bytes.
     """
     if not isinstance(special_tokens, Mapping):
         raise TypeError(f"special_tokens must map str to id, not be {type(special_tokens).__name__}")
@@ -421,7 +423,7 @@ def _check_special_tokens(
     token_of: dict[int, str] = {}
     taken = ids if len(special_tokens) < 100 else set(ids.tolist())
     for token, token_id in special_tokens.items():
-        if type(token_id) is not int or not 0 <= token_id <= MAX_ID:  # the message takes time
+        if type(token_id) is not int or not 0 <= token_id <= MAX_ID:  # making the message takes time
             token_id = check_id(token_id, f"the id of special token {token!r}")
         if token_id in token_of:
             raise ValueError(
@@ -436,19 +438,19 @@ def _check_special_tokens(
 
 
 def _report_same_bytes(bytes_of: Mapping[int, bytes]) -> NoReturn:
-    """Raise the error about two ids of the same bytes."""
+    """Raise a ValueError about two ids with the same bytes."""
     first_of: dict[bytes, int] = {}
     for token_id, token in bytes_of.items():
         if token in first_of:
             raise ValueError(
-                f"ids {first_of[token]} and {token_id} are both {token!r}: give each token one id"
+                f"ids {first_of[token]} and {token_id} are both {token!r}: a token can have only one id"
             )
         first_of[token] = token_id
     raise AssertionError("unreachable")
 
 
 def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return special tokens as a tuple; raise if one is not a str with UTF-8, is empty or a duplicate."""
+    """Return special tokens as a tuple; raise if one is not a str, not valid UTF-8, empty or a duplicate."""
     if isinstance(special_tokens, (str, bytes)):
         raise TypeError(f"special tokens must be in a list: write [{special_tokens!r}]")
     tokens = tuple(special_tokens)
@@ -461,7 +463,7 @@ def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
             token.encode()
         except UnicodeEncodeError:
             raise ValueError(
-                f"special token {i}, {token!r}, contains a surrogate, which has no UTF-8"
+                f"special token {i}, {token!r}, contains a surrogate, which UTF-8 cannot encode"
             ) from None
     if len(set(tokens)) < len(tokens):
         raise ValueError(f"duplicate special token {Counter(tokens).most_common(1)[0][0]!r}")

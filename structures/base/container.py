@@ -1,8 +1,7 @@
-"""What all containers have: the base of their classes, and operators and loops in compiled code.
+"""The base class of all containers, and their operators and loops in compiled code.
 
-One overload of each operator serves all containers, and calls their methods. A loop runs over what the
-container held when the loop began, in an array that the loop owns. So the container may change during a loop,
-or be released.
+One overload of each operator serves all containers, and calls their methods. A loop iterates over a copy of
+what the container held when the loop began. So the container may change during a loop, or be released.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ from structures.primitives.simd import NONE
 from structures.status import INT64_MAX, INT64_MIN, error, int64
 
 
-# ---------------------------------------------------------------------------------- the class in Python
+# ------------------------------------------------------------------------------------- the Python class
 def named_by_package(*classes: type) -> dict[str, type]:
     """Give classes the name that users import them by: ``structures.MaxHeap``.
 
-    Pickles contain this name, so that a class may move to another module of its package. doctest ignores a
-    class with another module's name, but reads the dictionary ``__test__`` of a module.
+    Pickles contain this name, so that a class may move to another module of its package. doctest skips a
+    class whose ``__module__`` is another module, but reads the dictionary ``__test__`` of a module.
 
     Parameters
     ----------
     *classes : type
-        Classes that the package itself exports too.
+        Classes that the package itself also exports.
 
     Returns
     -------
@@ -52,7 +51,7 @@ def named_by_package(*classes: type) -> dict[str, type]:
 
     Complexity
     ----------
-    O(1) a class.
+    O(1) per class.
 
     Examples
     --------
@@ -78,14 +77,14 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
     """Base of the container classes.
 
     A subclass defines ``__new__``, which returns ``cls._like(kernel_that_makes_one())``, and two methods that
-    are each other's inverse and carry the whole content: ``to_arrays()``, which returns a tuple, and the
+    are inverse to each other and handle the whole content: ``to_arrays()``, which returns a tuple, and the
     class method ``from_arrays(*arrays)``. Its numba type has the field ``size`` and the methods ``copy`` and
-    ``nbytes``. :func:`~structures.kernels.bind` joins the type and the class.
+    ``nbytes``. :func:`~structures.kernels.bind` connects the type and the class.
 
-    A subclass finds here:
+    A subclass inherits:
 
     * ``_kernels.name(self, ...)``: the methods of its type
-    * ``_like(made)``: what a kernel has made, as an instance of the class that was asked for
+    * ``_like(made)``: what a kernel has made, as an instance of this class
     * ``_done(status, what)``: raises the exception of a status below 0
     * ``_room(n, name)``: a checked number of items
     * ``_content()``: the arrays that ``==`` compares; a subclass may replace it
@@ -110,7 +109,7 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
     from_arrays: Any
     to_arrays: Any
 
-    if not TYPE_CHECKING:  # with it, every name would pass
+    if not TYPE_CHECKING:  # otherwise type checkers would accept every name
 
         def __getattr__(self, name: str) -> Any:
             cls, new = type(self), RENAMED.get(name)
@@ -143,7 +142,7 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
 
     @classmethod
     def type(cls) -> Any:
-        """Return the numba type of these containers, for ``List.empty_list`` and specifications."""
+        """Return the numba type of these containers, for ``List.empty_list`` and field specifications."""
         return cls._only_type
 
     def copy(self) -> Any:
@@ -154,13 +153,13 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
 
     @classmethod
     def _like(cls, made: Any) -> Any:
-        """Return what a kernel has made as an instance of this class: kernels do not know subclasses."""
+        """Return what a kernel has made as an instance of this class; kernels do not know subclasses."""
         if isinstance(made, PlainContainer):
             return cls._numba_box_(made.struct_type, made)
         return made if type(made) is cls else cls._numba_box_(made._type, made._meminfo)
 
     def _attributes(self) -> dict[str, Any]:
-        """Return what a user's subclass has stored in this object."""
+        """Return the attributes that a user's subclass has stored in this object."""
         return getattr(self, "__dict__", {})
 
     @property
@@ -190,7 +189,7 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
 
     @staticmethod
     def _room(n: int, name: str) -> int:
-        """Return `n` as a number of items that an array could have, or raise with its name."""
+        """Return `n` as the number of items of an array, or raise an error that contains `name`."""
         n = int64(n, name)
         if not 0 <= n < 2**48:
             raise ValueError(f"{name} must be in [0, 2**48), not {n}")
@@ -264,7 +263,7 @@ def _ne(self, other):
 
 # ------------------------------------------------------------------------- loops in compiled code
 class PairsType(types.IterableType):
-    """numba type of two arrays of one length, over which a loop runs in pairs."""
+    """numba type of two arrays of the same length, over which a loop iterates in pairs."""
 
     def __init__(self, arrays: types.BaseTuple) -> None:
         self.arrays = arrays
@@ -284,7 +283,7 @@ def _model_of_pairs(manager, typ):
 @twin(lambda arrays: zip(*arrays, strict=True))
 @intrinsic
 def pairs_of(typingctx, arrays):
-    """Return two arrays of one length, for loops over ``(array[i], other[i])``."""
+    """Return two arrays of the same length, for loops over ``(array[i], other[i])``."""
 
     def codegen(context, builder, signature, values):
         context.nrt.incref(builder, arrays, values[0])  # the result owns references
@@ -336,9 +335,9 @@ if not config.DISABLE_JIT:
 
 # ----------------------------------------------------------------------------------------------- fields
 def _py_swap_fields(container: Any, one: str, other: str) -> None:
-    kept = getattr(container, one)
+    old = getattr(container, one)
     setattr(container, one, getattr(container, other))
-    setattr(container, other, kept)
+    setattr(container, other, old)
 
 
 @twin(_py_swap_fields)
@@ -355,8 +354,8 @@ def swap_fields(typingctx, container, one, other):
         pointer = values[0] if is_borrowed else borrow(context, builder, owner, values[0])
         fields = payload_of(context, builder, owner.passed_as, pointer)
         names = one.literal_value, other.literal_value
-        kept = [getattr(fields, name) for name in names]
-        for name, value in zip(names, reversed(kept), strict=True):
+        old = [getattr(fields, name) for name in names]
+        for name, value in zip(names, reversed(old), strict=True):
             setattr(fields, name, value)
         return NONE
 

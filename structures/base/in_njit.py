@@ -1,17 +1,17 @@
-"""Containers in compiled code, spelled as in Python: ``heap = MinHeap(np.float64)``, ``heap.add(key, 1)``.
+"""Containers in compiled code, written as in Python: ``heap = MinHeap(np.float64)``, ``heap.add(key, 1)``.
 
-**Methods.** ``heap.add`` is a kernel with its first argument bound. A call of a method is the call of the
-kernel. Nothing else has to be compiled, as it would for an overload.
+**Methods.** ``heap.add`` is a kernel with its first argument bound. A call of a method is a call of the
+kernel. Nothing else has to be compiled, unlike for an overload.
 
 **Classes.** A container class is a constant of compiled code, of a :class:`ClassType`. Its constructor and
-its class methods are overloads: functions that look at the arguments when a caller is compiled, and return
-the code of the call. They get the value of an argument that the compiler knows: a dtype, a literal number or
-string, a default; of all others the numba type. For ``MinHeap(np.float64)`` that is the dtype float64. What a
-caller has compiled in does not go stale: see :mod:`structures.compiling.cache`.
+its class methods are overloads: functions that get the arguments when a caller is compiled, and return the
+code of the call. They get the value of an argument that the compiler knows (a dtype, a literal number or
+string, a default), and the numba type of any other. For ``MinHeap(np.float64)`` that is the dtype float64.
+What a caller has compiled in does not go stale: see :mod:`structures.compiling.cache`.
 
-**Arguments.** numba would truncate a float to an integer, wrap an integer around, or refuse an argument far
-from the call. So the arguments of a method are checked when its caller is compiled, and one line says what to
-do.
+**Arguments.** numba would truncate a float to an integer, wrap an integer around, or report an error far from
+the call. So the arguments of a method are checked when its caller is compiled, and a one-line message says
+what to do.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from structures.status import DTYPE_HINT, PAIR_HINT, TEXT_HINT
 def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -> None:
     """Raise ``TypingError`` for the first argument of a method of `this` that does not fit int64.
 
-    If the container holds floats, its priorities or values may be floats.
+    If the container holds floats, priorities or values may be floats.
     """
     owner = getattr(this, "owner", this)
     for name, typ in zip(names, map(types.unliteral, arguments), strict=False):
@@ -53,7 +53,7 @@ def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -
             raise TypingError(f"{name} {'is' if scalar is typ else 'are'} {scalar}{problem}")
         is_converted = name == "keys" or name in owner.number_parameters
         if is_converted and typ is not scalar and scalar == types.uint64:
-            raise TypingError(f"{name} may be past int64, being {typ}: pass {name}.astype(np.int64)")
+            raise TypingError(f"{name} may not fit int64, being {typ}: pass {name}.astype(np.int64)")
 
 
 def _problem_of(scalar: Any, name: str, owner: Any) -> str:
@@ -74,7 +74,7 @@ def _problem_of(scalar: Any, name: str, owner: Any) -> str:
 
 
 RENAMED = {"update": "add_many", "update_many": "add_many"}
-"""Verbs of 0.1.0, and what they are called now in the containers that no longer have them."""
+"""Methods of 0.1.0, and their new names in the containers that no longer have them."""
 
 
 def check_verb(owner: Any, name: str, verbs: Collection[str]) -> None:
@@ -107,8 +107,8 @@ class BoundKernel(BoundFunction):
         check_arguments(self.this, (*names[: len(args)], *dict(kws)), (*args, *dict(kws).values()))
         function = typeof(self.function).get_call_type(context, (self.this, *args), kws)
         parameters = list(function.pysig.parameters.values())[1:]
-        # A quiet kernel takes int64. A uint64, as the index of a prange is, is cast by the lowering of the
-        # call, which checks it.
+        # A quiet kernel takes int64. A uint64, such as the index of a prange, is cast when the call is
+        # lowered, with a check.
         given = {**dict(zip(names, args, strict=False)), **dict(kws)}
         passed = (
             types.uint64 if given.get(name) == types.uint64 else typ
@@ -145,8 +145,8 @@ def resolve_attributes(
 ) -> None:
     """Let compiled code find the fields and the methods of the types of a class.
 
-    ``field_of(type, name)`` is the type of a field, ``method_of(type, name)`` the kernel of a method; both
-    may be None. ``guard(type, name)`` is the guard of its calls.
+    ``field_of(type, name)`` is the type of a field, and ``method_of(type, name)`` the kernel of a method;
+    both may be None. ``guard(type, name)`` is the guard of the calls of a method.
     """
 
     class Attributes(AttributeTemplate):
@@ -164,11 +164,11 @@ def resolve_attributes(
 
 # ----------------------------------------------------------------------------------------------- classes
 class ContainerClass(type):
-    """The class of the container classes."""
+    """The metaclass of the container classes."""
 
     @property
     def _numba_type_(cls) -> Any:
-        raise AttributeError  # numba would take the property of the instances for the type of the class
+        raise AttributeError  # or numba would use the property of the instances as the type of the class
 
 
 class ClassType(types.Callable, types.Opaque):
@@ -176,7 +176,7 @@ class ClassType(types.Callable, types.Opaque):
 
     def __init__(self, facade: Any) -> None:
         self.facade = facade
-        self.constructor = lambda: None  # numba knows the overloads of the constructor by it
+        self.constructor = lambda: None  # the key of the overloads of the constructor
         super().__init__(name=f"class {facade.__name__}")
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
@@ -206,8 +206,8 @@ def class_type(facade: Any) -> ClassType:
 def _typeof_class(facade: Any, context: Any) -> ClassType:
     if context.purpose.name == "argument":
         name = facade.__name__
-        raise TypingError(f"{name} is a class: pass a container, as {name}() makes one")
-    # The compiler may just have imported the class, and does not know what came with it.
+        raise TypingError(f"{name} is a class: pass a container, such as {name}()")
+    # The compiler may have just imported the class, and does not know its overloads yet.
     cpu_target.typing_context.refresh()
     cpu_target.target_context.refresh()
     return class_type(facade)
@@ -246,7 +246,7 @@ def constructor(facade: Any) -> Callable[[Any], Any]:
 
 
 def class_method(facade: Any, name: str) -> Callable[[Any], Any]:
-    """Let compiled code call a class method; as :func:`constructor`, with the class as the first argument."""
+    """Let compiled code call a class method, like :func:`constructor`; the class is the first argument."""
     return _overload(overload_method, class_type(facade), name)
 
 
@@ -274,7 +274,7 @@ def dtype_of_numbers(argument: Any, name: str) -> np.dtype:
 
 
 def must_be_entries(container_type: Any, keys: Any, name: str, numbers: Any) -> None:
-    """Raise for keys and numbers that are not arrays of the dtypes that a container of a type holds."""
+    """Raise for keys and numbers that are not arrays of the dtypes that the container holds."""
     dtype_of_numbers(keys, "keys")
     dtype_of_numbers(numbers, name)
     check_arguments(container_type, ("keys", name), (keys, numbers))
@@ -283,13 +283,13 @@ def must_be_entries(container_type: Any, keys: Any, name: str, numbers: Any) -> 
 def only_empty(facade: Any, arguments: str) -> TypeError:
     """Return the exception for initial items, which constructors in compiled code do not take."""
     name = facade.__name__
-    return TypeError(f"compiled code makes an empty {name}(), or {name}.from_arrays({arguments})")
+    return TypeError(f"in compiled code, use an empty {name}(), or {name}.from_arrays({arguments})")
 
 
 def makes_empty(facade: Any, new: Any, arguments: str) -> None:
     """Let compiled code call a class without arguments; the kernel `new` makes the container.
 
-    `arguments` are those of ``from_arrays``, for the message.
+    `arguments` are the arguments of ``from_arrays``, for the error message.
     """
 
     def overloaded(items=None):
@@ -310,7 +310,7 @@ def _overload(decorator: Any, *what: Any) -> Callable[[Any], Any]:
 
 
 def name_type(facade: Any) -> None:
-    """Let compiled code name the numba type of a container: ``List.empty_list(MinHeap.type(np.float64))``."""
+    """Let compiled code use the numba type of a container: ``List.empty_list(MinHeap.type(np.float64))``."""
     signature = inspect.signature(facade.type.__func__)
     names = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
     signature = signature.replace(parameters=names, return_annotation=signature.empty)

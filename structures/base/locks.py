@@ -1,35 +1,35 @@
-"""Locks: calls from Python take turns at a container, whatever threads they come from.
+"""Locks: calls from Python use a container one at a time, whatever threads they come from.
 
-Kernels release the GIL, so that two threads of Python could change one container at the same time. Therefore
-a call locks every container that it is given, and unlocks it when it ends. A second thread waits.
+Kernels release the GIL, so two Python threads could change one container at the same time. Therefore a call
+locks every container among its arguments, and unlocks it when it ends. A second thread waits.
 
-The lock is two fields of the container itself, because two Python objects can stand for one container. ::
+The lock is two fields of the container itself, because two Python objects can refer to one container. ::
 
-    call_owner    0, or the number of the thread whose call uses the container
-    call_depth    how many times that thread has locked it: it may be given the container twice
+    call_owner    0, or the id of the thread whose call uses the container
+    call_depth    how often that thread has locked it: a call may get the same container twice
 
 Locking is one atomic instruction and takes some nanoseconds. Only a thread that has to wait calls Python. It
-waits as ``time.sleep`` does: other threads run, and Ctrl-C ends it. If it would wait forever, it raises: two
-calls that each hold what the other wants, or a fork in the middle of a call of another thread.
+waits in ``time.sleep``: other threads run, and Ctrl-C ends it. If it would wait forever, it raises: for two
+calls that each hold what the other needs, or after a fork in the middle of a call of another thread.
 
-Compiled code does not take this lock. While a ``prange`` runs, its *region*, calls of compiled code take
-another one instead, because several threads may reach one container by ways that the compiler does not see.
-(What it sees, it refuses: see below.) One word of the process tells whether there is a region. Outside of
-regions, locking is one test of it::
+Compiled code does not take this lock. While a ``prange`` runs, which is called a *region*, calls of compiled
+code take another lock instead, because several threads may reach one container in ways that the compiler does
+not see. (What it sees, it refuses: see below.) One word of the process says whether there is a region.
+Outside regions, locking is one test of this word::
 
-    region word    low 16 bits: how many regions there are; the others: how many there have been
+    region word    low 16 bits: the number of regions now; the other bits: the number of regions so far
     region         of a container: the region word when it was made, as it needs no lock in that region; or
-                   its complement, after a call in the region has changed it
-    region_owner   0, or the number of the thread that is in a call
+                   the complement of the word, after a call in the region has changed the container
+    region_owner   0, or the id of the thread that is in a call
 
-In a region, a call that changes a container locks it. A call that reads it does so only after a call that
-changes it: as long as they only read, threads do not wait. A read that begins before the first change, and is
-still running when a later one lets the container grow, is not protected.
+In a region, a call that changes a container locks it. A call that reads it locks it only after another call
+has changed it: as long as they only read, threads do not wait. A read that begins before the first change,
+and is still running when a later change lets the container grow, is not protected.
 
-**Loops of** ``prange``: numba runs the iterations in several threads. When numba has inferred the types of a
-function, :class:`ParallelLoops` looks at the loops that will be parallel. A container that is the same in all
+**Loops of** ``prange``: numba runs the iterations in several threads. After numba has inferred the types of a
+function, :class:`ParallelLoops` examines the loops that will be parallel. A container that is the same in all
 iterations, and is changed in them, is a ``TypingError``. Threads may reach one container in ways that cannot
-be seen: through another function, or a list that has it twice. So each loop begins a region, and ends it.
+be detected: through another function, or a list that contains it twice. So each loop is a region.
 """
 
 from __future__ import annotations
@@ -55,19 +55,19 @@ from structures.compiling.numba_private import ir as numba_ir
 FIELDS = dict.fromkeys(("call_owner", "call_depth", "region", "region_owner"), types.int64)
 """The fields of every container that the locks need."""
 
-_SHORT, _LONG = 20e-6, 1e-3  # seconds between two looks
+_SHORT, _LONG = 20e-6, 1e-3  # seconds between two checks
 _WORD, _HALF, _BIT = ir.IntType(64), ir.IntType(16), ir.IntType(1)
 
 _lock_wanted_by: dict[int, int] = {}
-"""The address of the lock that a waiting thread wants, by the number of the thread."""
+"""The address of the lock that a waiting thread needs, by the id of the thread."""
 
 
 def _owner(address: int) -> int:
     return ctypes.c_int64.from_address(address).value
 
 
-def _is_circle(me: int, address: int) -> bool:
-    """Return whether the owner of a lock waits, maybe through others, for one of mine."""
+def _is_deadlock(me: int, address: int) -> bool:
+    """Return whether the owner of a lock waits, directly or indirectly, for a lock of this thread."""
     owner = _owner(address)
     for _ in range(len(_lock_wanted_by)):
         wanted = _lock_wanted_by.get(owner)
@@ -80,20 +80,20 @@ def _is_circle(me: int, address: int) -> bool:
 
 
 def wait_for_lock(address: int) -> None:
-    """Wait until the lock at an address looks free; compiled code then tries to take it."""
+    """Wait until the lock at an address seems free; compiled code then tries to take it."""
     me, pause = threading.get_ident(), _SHORT
     _lock_wanted_by[me] = address
     try:
         while owner := _owner(address):
-            if _is_circle(me, address):
+            if _is_deadlock(me, address):
                 raise RuntimeError(
-                    "two threads wait for each other: each uses a container that the other wants. "
-                    "Give the containers to all calls in the same order, or use a lock"
+                    "deadlock: two threads wait for each other, as each uses a container that the other "
+                    "needs. Pass the containers to all calls in the same order, or use a lock"
                 )
             if owner not in sys._current_frames() and _owner(address) == owner:
                 raise RuntimeError(
-                    "the thread that was using this container is gone: the process was forked in the middle "
-                    "of a call of another thread. The content may be damaged: make a new container"
+                    "the thread that was using this container no longer exists: the process was forked in "
+                    "the middle of a call of another thread. The content may be damaged: make a new container"
                 )
             time.sleep(pause)
             pause = min(2 * pause, _LONG)
@@ -170,7 +170,7 @@ def unlock_after_call(c: Any, payloads: Sequence[Any]) -> None:
 
 # ------------------------------------------------------------------------------------- locks in regions
 _REGION = "structures.region"
-_memory = (ctypes.c_int64 * 16)()  # a cache line of its own, and what comes before it
+_memory = (ctypes.c_int64 * 16)()  # large enough to contain a whole cache line
 add_symbol(_REGION, -(-ctypes.addressof(_memory) // 64) * 64)
 
 
@@ -181,15 +181,15 @@ def region_word(builder: Any) -> Any:
     return builder.module.globals[_REGION]
 
 
-def note_region(builder: Any, payload: Any) -> None:
-    """Emit code that notes in which region a new container is made."""
+def store_region(builder: Any, payload: Any) -> None:
+    """Emit code that stores in which region a new container is made."""
     builder.store(builder.load(region_word(builder)), payload._get_ptr_by_name("region"))
 
 
 def is_shared(builder: Any, payload: Any) -> Any:
-    """Emit whether there is a region in which the container was not made."""
+    """Emit a test whether there is a region, other than the one in which the container was made."""
     word = builder.load(region_word(builder))
-    # It changes only in calls that begin or end a region, before and after the threads of the region run.
+    # It changes only in calls that begin or end a region, when the threads of the region do not run.
     word.set_metadata("invariant.load", builder.module.add_metadata([]))
     is_region = builder.icmp_unsigned("!=", builder.trunc(word, _HALF), _HALF(0))
     before = builder.block
@@ -246,9 +246,9 @@ def _region_lock(module: Any) -> Any:
     holder = builder.extract_value(builder.cmpxchg(holder_at, _WORD(0), me, "acquire", "monotonic"), 0)
     builder.cbranch(builder.icmp_unsigned("==", holder, _WORD(0)), mine, wait)
     builder.position_at_end(wait)
-    give_way = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+    yield_name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
     kind = ir.FunctionType(ir.IntType(32), [])
-    builder.call(cgutils.get_or_insert_function(module, kind, give_way), [])
+    builder.call(cgutils.get_or_insert_function(module, kind, yield_name), [])
     builder.cbranch(builder.icmp_unsigned("==", holder, me), end, again)
     builder.position_at_end(mine)
     with builder.if_then(changes):
@@ -260,12 +260,12 @@ def _region_lock(module: Any) -> Any:
 
 
 # --------------------------------------------------------------------------------------- loops of prange
-_NAMES_A_CONTAINER = re.compile("@[0-9a-f]{8}")  # the name of a type contains those of its parts
+_NAMES_A_CONTAINER = re.compile("@[0-9a-f]{8}")  # the name of a type contains the names of its parts
 _OF_PARTS = ("getattr", "getitem", "static_getitem", "typed_getitem", "cast")
 
 
 class SharedContainerError(TypingError):
-    """Raised where threads would change one container."""
+    """Raised if several threads would change one container."""
 
     def __init__(self, message: str, loc: Any) -> None:
         super().__init__(message, loc)
@@ -309,14 +309,14 @@ class _Body:
             if name:
                 label = self._typemap[container.name].label
                 raise SharedContainerError(
-                    f"{label} {name} comes from outside of the prange, and is changed in it by {verb}: "
+                    f"{label} {name} comes from outside the prange, and is changed in it by {verb}: "
                     "make one in each iteration, or change parts[i] of a List that has one for each, and "
-                    "put them together after the loop",
+                    "combine them after the loop",
                     statement.loc,
                 )
 
     def _changed_by(self, statement: Any) -> tuple[Any, str]:
-        """Return the variable with the container that a statement changes, and the verb; or None."""
+        """Return the variable of the container that a statement changes, or None, and the method."""
         container, verb = None, ""
         if isinstance(statement, (numba_ir.SetItem, numba_ir.StaticSetItem)):
             container, verb = statement.target, "[key] = ..."
@@ -331,7 +331,7 @@ class _Body:
         return (container, verb) if is_changed else (None, "")
 
     def _outside(self, variable: Any, within: tuple[str, ...] = ()) -> str:
-        """Return the name of a variable that is the same in all iterations, else the empty string."""
+        """Return the name of a variable if it is the same in all iterations, else the empty string."""
         if variable.name not in self._assigned:
             return variable.unversioned_name
         if variable.name in within:
@@ -378,14 +378,14 @@ class ParallelLoops(Rewrite):
         self._is_seen = not (options.enabled and options.prange)
 
     def match(self, func_ir, block, typemap, calltypes):
-        """Look at all loops at the first call; they are changed in place."""
+        """Process all loops at the first call; they are changed in place."""
         if not self._is_seen:
             self._is_seen = True
             if any(_NAMES_A_CONTAINER.search(str(each)) for each in typemap.values()):
-                self._look(func_ir.blocks, typemap)
+                self._process(func_ir.blocks, typemap)
         return False
 
-    def _look(self, blocks: Any, typemap: Any) -> None:
+    def _process(self, blocks: Any, typemap: Any) -> None:
         loops = [
             loop
             for loop in compute_cfg_from_blocks(blocks).loops().values()
@@ -400,7 +400,7 @@ class ParallelLoops(Rewrite):
             self._make_region(blocks, loop)
 
     def _make_region(self, blocks: Any, loop: Any) -> None:
-        """Begin a region before a loop, and end it after: there, `n` is 0 if the loop was not entered."""
+        """Begin a region before a loop, and end it after the loop, where `n` is 0 if it was not entered."""
         first, (entry,), (exit_,) = blocks[min(blocks)], loop.entries, loop.exits
         scope, loc = first.scope, blocks[loop.header].loc
         n = self._variable(scope, types.int64, loc)

@@ -14,7 +14,7 @@ from structures.compiling.jit import inner, kernel, quiet
 from structures.primitives.simd import smaller
 from structures.status import error, float64, float64_array, int64, int64_array
 
-NOT_GIVEN: Any = object()  # in place of a default
+NOT_GIVEN: Any = object()  # instead of a default
 AHEAD = 16  # how many items ahead a key is prefetched
 
 
@@ -48,7 +48,7 @@ def _put_back(self, keys, before, was_in, n):
 @method(KeyedType, "_change_many")
 @kernel
 def _change_many(self, keys, numbers, is_sum):
-    """Add or set all or nothing. Return (status, index of the item that failed)."""
+    """Add or set all items, or none; return (status, index of the item that failed)."""
     if keys.size != numbers.size:
         return status.OUT_OF_RANGE, smaller(keys.size, numbers.size)
     before = np.full(keys.size, self.get(0))  # the dtype of the container, not that of the numbers
@@ -67,21 +67,21 @@ def _change_many(self, keys, numbers, is_sum):
 @method(KeyedType, "add_many")
 @kernel
 def _add_many(self, keys, deltas):
-    """Add all or nothing. Return (status, index of the item that failed)."""
+    """Add all items, or none; return (status, index of the item that failed)."""
     return self._change_many(keys, deltas, True)
 
 
 @method(KeyedType, "set_many")
 @kernel
 def _set_many(self, keys, values):
-    """Set all or nothing. Return a status."""
+    """Set all items, or none; return a status."""
     return self._change_many(keys, values, False)[0]
 
 
 @method(MapType, "update")
 @kernel
 def _update(self, other):
-    """Set all entries of another container, or none. Return a status."""
+    """Set all entries of another container, or none; return a status."""
     keys, values = other.to_arrays()
     return self.set_many(keys, values)
 
@@ -207,19 +207,19 @@ class Keyed(Facade):
         return value if value or self._kernels.contains(self, key) else default
 
     def add_many(self, keys: Any, deltas: Any = None) -> None:
-        """Add ``deltas[i]`` to the number of ``keys[i]``, for every i in order; all or nothing.
+        """Add ``deltas[i]`` to the number of ``keys[i]``, for every i in order; if that fails, none is added.
 
         Parameters
         ----------
         keys : (n,) array_like of int; or mapping, iterable of (int, int or float), or container
-            Keys may repeat. Without `deltas`, keys and what is added to each.
+            Keys may repeat. Without `deltas`: keys, and what is added to each.
         deltas : (n,) array_like of int or float, optional
 
         Raises
         ------
         ValueError
-            The arrays differ in length, a count would be below 0, or a sum is not a number; the container is
-            as it was.
+            The arrays differ in length, a count would be below 0, or a sum is NaN; the container is as it
+            was.
         OverflowError
             A sum does not fit int64; the container is as it was.
 
@@ -245,7 +245,7 @@ class Keyed(Facade):
             raise error(failure, f"key {keys[i]}")
 
     def set_many(self, keys: Any, values: Any) -> None:
-        """Set ``keys[i]`` to ``values[i]`` for every i, in order; all or nothing.
+        """Set ``keys[i]`` to ``values[i]``, for every i in order; after an error, nothing is set.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class Keyed(Facade):
         Raises
         ------
         ValueError
-            The arrays differ in length, or a value is not a number; the container is as it was.
+            The arrays differ in length, or a value is NaN; the container is as it was.
         MemoryError
             There is not enough memory; the container is as it was.
 
@@ -277,7 +277,7 @@ class Keyed(Facade):
         self._done(self._kernels.set_many(self, keys, values), f"{keys.size} keys")
 
     def get_many(self, keys: Any, default: Any = 0) -> np.ndarray:
-        """Return the numbers of many keys, `default` for the missing ones.
+        """Return the numbers of many keys, and `default` for missing keys.
 
         Parameters
         ----------
@@ -306,7 +306,7 @@ class Keyed(Facade):
         Parameters
         ----------
         keys : (n,) array_like of int
-            May repeat, and may be missing.
+            They may repeat, and may be missing.
 
         Returns
         -------
@@ -340,7 +340,7 @@ class Keyed(Facade):
         Raises
         ------
         ValueError
-            `default` is not a number, and the key is missing.
+            `default` is NaN, and the key is missing.
 
         Complexity
         ----------
@@ -367,7 +367,7 @@ class Keyed(Facade):
         return self.to_arrays()[1]
 
     def items(self) -> Iterator[tuple[int, Any]]:
-        """Iterate over (key, number), as they are at the call, in the order of :meth:`to_arrays`.
+        """Iterate over (key, number) in the order of :meth:`to_arrays`, as they were at the call.
 
         Returns
         -------
@@ -391,7 +391,7 @@ class Keyed(Facade):
         self._kernels.clear(self)
 
     def reserve(self, n_keys: int) -> None:
-        """Make room for `n_keys` keys in all, so that there is no growth until then.
+        """Make room for `n_keys` keys in total, so that the container does not grow earlier.
 
         Parameters
         ----------
@@ -431,12 +431,12 @@ class Keyed(Facade):
 
 
 class Map(Keyed):
-    """Base of the maps, which :meth:`update` as a dict does."""
+    """Base of the maps, whose :meth:`update` is like that of a dict."""
 
     __slots__ = ()
 
     def update(self, other: Any) -> None:
-        """Set the entries of a mapping, of pairs or of a container, as that of a dict does; all or nothing.
+        """Set the entries of a mapping, of pairs or of a container, as a dict does; after an error, none.
 
         Parameters
         ----------

@@ -60,13 +60,13 @@ class Counted(Keyed):
         Raises
         ------
         ValueError
-            The count would be below 0, or the sum is not a number; the container is as it was.
+            The count would be below 0, or the sum is NaN; the container is as it was.
         OverflowError
             The sum does not fit int64; the container is as it was.
 
         Complexity
         ----------
-        A heap: O(log n). Buckets: O(1) expected, amortized, to a neighbouring count; O(log k) expected to
+        A heap: O(log n). Buckets: O(1) expected, amortized, to a neighboring count; O(log k) expected to
         any other of k distinct counts.
 
         Examples
@@ -80,7 +80,7 @@ class Counted(Keyed):
         self._done(self._kernels.add(self, int64(key), self._number(n, "n")), key)
 
     def sub(self, key: int, n: Any = 1) -> None:
-        """Take `n` from the count of `key`; a difference of 0 removes the key.
+        """Subtract `n` from the count of `key`; a difference of 0 removes the key.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class Counted(Keyed):
         Raises
         ------
         ValueError
-            The count would be below 0, or the difference is not a number; the container is as it was.
+            The count would be below 0, or the difference is NaN; the container is as it was.
         OverflowError
             The difference does not fit int64; the container is as it was.
 
@@ -140,7 +140,7 @@ class Counted(Keyed):
         return self._kernels.peek(self)
 
     def pop(self, unnamed: Any = NOT_GIVEN, /, *, default: Any = NOT_GIVEN) -> Any:
-        """Remove the top and return its (key, count).
+        """Remove the top; return its (key, count).
 
         Parameters
         ----------
@@ -162,8 +162,8 @@ class Counted(Keyed):
         Warns
         -----
         DeprecationWarning
-            The default was given without its name. Where a heap's ``pop`` takes a key, as in heapdict and
-            pqdict, ``pop(key)`` removes that key; here that is ``del h[key]``.
+            The default was given without its name. In heapdict and pqdict, ``pop(key)`` removes that key;
+            here this is ``del h[key]``.
 
         Complexity
         ----------
@@ -190,7 +190,7 @@ class Counted(Keyed):
         return self._kernels.pop(self)
 
     def replace(self, key: int, count: Any) -> tuple[int, Any]:
-        """Remove the top and set `key` to `count`; return (key, count) of the top that was.
+        """Remove the top and set `key` to `count`; return (key, count) of the old top.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Counted(Keyed):
         KeyError
             There are no keys.
         ValueError
-            `count` is not a number; the container is as it was.
+            `count` is NaN; the container is as it was.
 
         Complexity
         ----------
@@ -262,8 +262,8 @@ class Counted(Keyed):
         Returns
         -------
         (m,) int64
-            In the order in which they leave: ascending, or by age with ``ties="fifo"``. Empty if there
-            are no keys.
+            In the order of :meth:`pop`: ascending, or by age with ``ties="fifo"``. Empty if there are no
+            keys.
 
         Complexity
         ----------

@@ -21,16 +21,17 @@ from structures.compiling.numba_private import cpu_target
 class Record(structref.StructRefProxy, metaclass=ContainerClass):
     """Base of classes of records, which kernels get as one argument.
 
-    The fields are given with the base, by their numba types. The class is called with all of them, by
-    position or by name, in Python and in compiled code. There, fields are read and assigned; arrays and
-    containers are shared. Python can only hold a record and pass it on. Records have no locks.
+    The fields are given as class arguments, with their numba types. The class is called with all of them, by
+    position or by name, in Python and in compiled code. In compiled code, fields are read and assigned;
+    arrays and containers are shared, not copied. Python can only hold a record and pass it on. Records have
+    no locks.
 
-    A field of the type None has the type of its argument. Kernels are compiled for each.
+    A field that is declared as None has the type of its argument. Kernels are compiled for each such type.
 
     Complexity
     ----------
-    A call from Python takes some 30 us more than that of a kernel. Compiled once, and cached on disk beside
-    the code of the module that defines the class.
+    A call from Python takes some 30 us more than a call of a kernel. It is compiled once, and cached on disk
+    with the code of the module that defines the class.
 
     Examples
     --------
@@ -55,7 +56,7 @@ class Record(structref.StructRefProxy, metaclass=ContainerClass):
     _make: ClassVar[Any]
 
     def __init_subclass__(cls, **fields: Any) -> None:
-        if not fields:  # a copy that numba makes of a class in a script
+        if not fields:  # a copy that numba makes of a class defined in a script
             return
         cls.fields = fields
         names = {"__module__": cls.__module__, "__qualname__": f"{cls.__qualname__}.struct_type"}
@@ -73,12 +74,12 @@ class Record(structref.StructRefProxy, metaclass=ContainerClass):
 
     @classmethod
     def type(cls, **types_of_others: Any) -> Any:
-        """Return the numba type of these records, given the types of the fields that are declared as None."""
+        """Return the numba type of these records; `types_of_others` are those of fields declared as None."""
         return cls.struct_type(fields_of(**{**cls.fields, **types_of_others}))
 
     @classmethod
     def _type_for(cls, given: Iterable[Any]) -> Any:
-        """Return the type of a record of arguments of these types, or raise."""
+        """Return the type of a record for arguments of these types, or raise."""
         of_others = {}
         for (name, declared), typ in zip(cls.fields.items(), given, strict=True):
             if declared is None:
@@ -89,7 +90,7 @@ class Record(structref.StructRefProxy, metaclass=ContainerClass):
 
 
 def _maker(cls: type[Record]) -> Any:
-    """Return the function that makes a record of a type; its cache is that of the module of the class."""
+    """Return the function that makes a record of a type; it is cached with the module of the class."""
     lines = [f"def make(kind, {', '.join(cls.fields)}):", "    self = new(kind)"]
     lines += [f"    self.{name} = {name}" for name in cls.fields]
     source = "\n".join([*lines, "    return self"])

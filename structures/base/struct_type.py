@@ -1,17 +1,17 @@
-"""The container types: their fields, how kernels are passed a container, its methods in compiled code.
+"""The container types: their fields, how kernels get a container, and its methods in compiled code.
 
-A container is a numba StructRef: a reference-counted pointer to its fields, some of which are arrays,
-reference-counted themselves. Two facts shape what kernels see of it.
+A container is a numba StructRef: a reference-counted pointer to its fields, some of which are arrays, which
+are reference-counted themselves. Two facts determine what kernels get.
 
 1. **Counting references is slow.** Every atomic increment or decrement takes 5 ns, a whole heap operation
    60 ns. So quiet kernels (:mod:`structures.compiling.jit`) get a container as a :class:`BorrowedType`, a
-   bare pointer, and what they read from its fields is borrowed too. The caller keeps the container alive
+   bare pointer, and what they read from its fields is borrowed, too. The caller keeps the container alive
    during the call. The rule for kernels: an array that was read from a field is not used after the field is
    assigned, and is never stored or returned, only copied. An array that is an argument of a quiet kernel is
-   not stored either.
+   not stored, either.
 2. **Callers go stale.** A user's cached function that takes a container contains our code, inlined. The
-   fields of every container type include the digest of this package (:func:`fields_of`). An upgrade makes
-   another type, so that the user's function is compiled again.
+   fields of every container type include the digest of this package (:func:`fields_of`). An upgrade makes a
+   different type, so that the user's function is compiled again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from structures.base.locks import (
     is_shared,
     lock_for_call,
     lock_in_region,
-    note_region,
+    store_region,
     unlock_after_call,
     unlock_in_region,
 )
@@ -69,17 +69,17 @@ _CLASSES: dict[tuple[str, str], type[StructType]] = {}  # by module and name, fo
 class StructType(types.StructRef):
     """Base of the container types."""
 
-    facade: Any = None  # the class in Python, set by bind; calls lock what has one
+    facade: Any = None  # the Python class, set by bind; calls lock containers that have one
     also_locked: Sequence[
         str
-    ] = ()  # fields with containers that Python reaches in other ways: locked as well
+    ] = ()  # fields with containers that Python also reaches in other ways: calls lock these, too
 
     def __init_subclass__(cls) -> None:
         _CLASSES[cls.__module__, cls.__qualname__] = cls
 
     def __init__(self, fields: Any) -> None:
         super().__init__(fields)
-        # Types that contain this one may be told apart by their names alone, so that the digest must be here.
+        # Types that contain this one may differ only by its name, so the name must contain the digest.
         self.name = f"{self.label}@{sha256(repr(self._plain_fields).encode()).hexdigest()[:8]}"
 
     @property
@@ -89,11 +89,11 @@ class StructType(types.StructRef):
 
     @property
     def label(self) -> str:
-        """The name in messages: that of the class, with what tells its types apart."""
+        """The name in messages: that of the class, with what distinguishes its types."""
         return type(self).__name__.removesuffix("Type")
 
     def preprocess_fields(self, fields: Any) -> tuple[tuple[str, Any], ...]:
-        """Make literal field types plain ones, so that one type serves all."""
+        """Make literal field types plain ones, so that there is one type for all."""
         self._plain_fields = tuple((name, types.unliteral(typ)) for name, typ in fields)
         return self._plain_fields
 
@@ -126,7 +126,7 @@ class StructType(types.StructRef):
 
 
 class GoneType(StructType):
-    """A type of another release, whose class may be gone or have other fields; it has no values."""
+    """A type of another release, whose class may no longer exist or have other fields; it has no values."""
 
 
 _DIGEST_FIELD = f"digest_{DIGEST}"
@@ -143,9 +143,9 @@ def _type_of(module: str, name: str, fields: Any) -> StructType:
 
 
 def fields_of(**fields: Any) -> list[tuple[str, Any]]:
-    """Return the field list of a container type: also its locks, and an empty field named by our digest.
+    """Return the field list of a container type, with the locks and an unused field named by our digest.
 
-    A changed digest makes another type, and so another signature for every cached function that takes one.
+    A changed digest makes a different type, and so another signature for every cached function with one.
     """
     return [*fields.items(), *FIELDS.items(), (_DIGEST_FIELD, types.int8)]
 
@@ -175,7 +175,7 @@ def payload_of(context: Any, builder: Any, typ: BorrowedType, pointer: Any) -> A
     )
 
 
-_DATA = 3  # where numba's memory block keeps the address of its data
+_DATA = 3  # the index of the address of the data in numba's memory block
 
 
 def borrow(context: Any, builder: Any, owner: StructType, value: Any) -> Any:
@@ -203,7 +203,7 @@ def _unbox(owner: StructType, obj: Any, c: Any) -> tuple[Any, Any]:
 
 
 def _locked(owner: StructType, value: Any, pointer: Any, c: Any) -> NativeValue:
-    """Return `value` for a call that locks the container, and those that are reached through it."""
+    """Return `value` for a call that locks the container, and the containers reached through it."""
     if owner.facade is None:
         return NativeValue(value)
     typed = [(owner, pointer)]
@@ -219,13 +219,13 @@ def _locked(owner: StructType, value: Any, pointer: Any, c: Any) -> NativeValue:
 @unbox(BorrowedType)
 def _unbox_borrowed(typ, obj, c):
     value, pointer = _unbox(typ.owner, obj, c)
-    # Reading the object counted a reference; the object itself outlives the call.
+    # Drop the reference that reading the object has counted: the object itself outlives the call.
     c.context.nrt.decref(c.builder, typ.owner, value)
     return _locked(typ.owner, pointer, pointer, c)
 
 
 def _box(typ, val, c):
-    """Make a Python object of a container."""
+    """Make a Python object from a container."""
     meminfo = cgutils.create_struct_proxy(typ)(c.context, c.builder, value=val).meminfo
     parts = [c.pyapi.unserialize(c.pyapi.serialize_object(each)) for each in (typ.facade._numba_box_, typ)]
     parts.append(c.box(MemInfoPointer(types.voidptr), meminfo))
@@ -272,7 +272,7 @@ def _set_borrowed_field(context, builder, signature, arguments, attr):
 
 @intrinsic
 def _new(typingctx, struct_type):
-    """Allocate a container of a type, its fields all null; for kernels."""
+    """Allocate a container of a type with all fields null; for kernels."""
     make = typingctx.resolve_value_type(structref.new)
     signature = make.get_call_type(typingctx, (struct_type,), {})
     made_type = signature.return_type
@@ -280,18 +280,18 @@ def _new(typingctx, struct_type):
     def codegen(context, builder, signature, arguments):
         made = context.get_function(make, signature)(builder, arguments)
         pointer = borrow(context, builder, made_type, made)
-        note_region(builder, payload_of(context, builder, made_type.passed_as, pointer))
+        store_region(builder, payload_of(context, builder, made_type.passed_as, pointer))
         return made
 
     return signature, codegen
 
 
 new = PlainContainer if config.DISABLE_JIT else _new
-"""``new(struct_type)`` allocates a container, its fields all null; for kernels."""
+"""``new(struct_type)`` allocates a container with all fields null; for kernels."""
 
 
 def new_like(container: Any) -> Any:
-    """Allocate a container of the same type, its fields all null; for kernels."""
+    """Allocate a container of the same type with all fields null; for kernels."""
     return PlainContainer(container.struct_type)  # without the JIT
 
 
@@ -327,7 +327,7 @@ def _find_method(struct_class: type, name: str) -> Any:
 def bind(struct_class: type[StructType], facade: Any) -> None:
     """Make `facade` the Python class of a container type, and the type's methods its ``_kernels``.
 
-    A class in Python calls the same kernels as compiled code does: no further layer is compiled.
+    The Python class calls the same kernels as compiled code: no further layer is compiled.
     """
     names = {name for base, name in _METHODS if issubclass(struct_class, base)}
     facade._kernels = SimpleNamespace(**{name: _find_method(struct_class, name) for name in names})
@@ -354,7 +354,7 @@ def _borrowed_field(typ: BorrowedType, name: str) -> Any:
 
 
 class _RegionLock:
-    """The guard of calls of a method from outside of this package: it locks the first argument."""
+    """The guard of calls of a method from outside this package: it locks the first argument."""
 
     def __init__(self, owner: StructType, only_reads: bool) -> None:
         self._owner = owner

@@ -17,7 +17,7 @@ the code runs.
 
 **The folder.** numba's cache consists of pickles and machine code: whoever writes to it chooses what this
 process runs. So a folder that other users can write to is not used. A process that adds code reads an index,
-and writes it again. Two at once would lose what one of them adds, so processes take turns.
+and writes it again. Two at once would lose what one of them adds, so they use a lock.
 """
 
 from __future__ import annotations
@@ -201,8 +201,8 @@ class _FilesWithKeys:
     """Files of numba's cache that contain their keys.
 
     Two processes that write at the same time choose names for their files by the index that each has read,
-    and may choose the same one. Then the index leads to the wrong code. So they take turns where the system
-    allows it; where it does not, the keys show the mistake.
+    and may choose the same one. Then the index leads to the wrong code. So they use a lock where the
+    system has one; where it has none, the keys show the mistake.
     """
 
     def __init__(self, files: Any, folder: str) -> None:

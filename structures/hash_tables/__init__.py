@@ -1,5 +1,5 @@
 """Hash tables: ``IntMap`` and ``IntSet`` of integers, ``ByteCounter`` of byte strings.
 
-In folders of containers, ``<name>.py`` has the class in Python; its docstring draws the arrays. The kernels
-and the type are in ``<name>_kernels.py``, or in several modules ``<name>_...``.
+In each folder of containers, ``<name>.py`` has the Python class; its docstring draws the arrays. The kernels
+and the numba type are in ``<name>_kernels.py``, or in several modules ``<name>_...``.
 """

@@ -1,38 +1,38 @@
 """``ByteCounter``: byte strings counted and numbered, each distinct one stored once.
 
-A hash table with linear probing. A slot is half a cache line, so that counting a short word again
-touches one line and nothing else::
+A hash table with linear probing. A slot is half a cache line, so that counting a short word again accesses
+only one line::
 
-    slots      word 0    word 1         id   count    4 int64 a slot
+    slots      word 0    word 1         id   count    4 int64 per slot
     "the"      "the"     "", 3           0      12    up to 15 bytes, and their number
     (empty)    0         0               0       0
-    longer     hash      length          1       3    over 15 bytes, which are in the pool only
-    (after all) 0        s  e  e  d                   what the hash depends on
+    longer     hash      length          1       3    over 15 bytes, which are only in the pool
+    (last row) 0         s  e  e  d                   what the hash depends on
 
     pool       t h e i n t e r n a t i o n a l i s a t i o n . .     every word once, in order of id
     offsets    0     3                                       23      word i is pool[offsets[i]:offsets[i + 1]]
 
-The top bits of its hash give the first slot of a word. From there a word moves right past occupied slots,
-around the end of the table. The id of a word is the number of distinct words before it. Words are
-never removed.
+The top bits of the hash of a word give its first slot. If that is occupied, the word goes to the next free
+slot, around the end of the table. The id of a word is the number of distinct words before it. Words are never
+removed.
 
 Invariants
 ----------
 1. The capacity is a power of two, ``shift == 64 - log2(capacity)``, and ``slots`` has ``4 * capacity``
    elements, all zero in an empty slot, and four more with the seed.
 2. ``size`` is the number of occupied slots, at most half the capacity; each id below it is in one slot.
-3. ``offsets`` ascends from 0, and both it and ``pool`` have room for their content.
+3. ``offsets`` does not decrease from 0, and both it and ``pool`` have room for their content.
 4. Word 0 and word 1 of a slot are the key of the word that its id has in the pool.
-5. A search finds every word: no slot from its first one to the one before it is empty or holds an equal word.
+5. A search finds every word: no slot between its first slot and its own is empty or holds an equal word.
 
 Complexity
 ----------
 ==========================  ==================================================================
 add, get, set, id_of        O(length) expected; O(n) when growth rehashes, amortized O(length)
-bulk forms                  the same for each word, but many cache misses at a time
+bulk forms                  the same per word, but cache misses overlap
 word                        O(length)
 to_arrays, copy, reserve    O(capacity + bytes)
-memory                      72 to 144 bytes a word after growth; its bytes once or twice
+memory                      72 to 144 bytes per word after growth, and its bytes once or twice
 ==========================  ==================================================================
 
 Hashes depend on a random seed (:mod:`structures.primitives.hashing`): nobody can choose words that collide.
@@ -78,7 +78,7 @@ class ByteCounter(Facade):
     distinct words that came before it. A word is bytes, a bytearray or a memoryview; anything else is a
     ``TypeError``.
 
-    Calls from several threads take turns (:mod:`structures.base.locks`). Inside ``@njit`` a word is
+    It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` a word is
     ``data[start:end]`` of a C-contiguous uint8 array: ``c.add(data, start, end, n)``, ``c.set(data, start,
     end, count)`` (both return the id, or a status below 0), ``c.get(data, start, end, default)``,
     ``c.id_of(data, start, end)`` (-1 for a missing word), ``c.count(id)``, ``c.word(id)``,
@@ -140,7 +140,7 @@ class ByteCounter(Facade):
         Raises
         ------
         ValueError
-            An offset falls or is outside the data, or there are not as many counts as words.
+            Offsets decrease or are outside the data, or there are not as many counts as words.
         OverflowError
             A count does not fit int64.
 
@@ -191,7 +191,7 @@ class ByteCounter(Facade):
         return count if count or self._kernels.id_of(self, data, 0, data.size) >= 0 else default
 
     def add(self, word: Any, n: int = 1) -> None:
-        """Add `n` to the count of `word`, a missing word counts as 0.
+        """Add `n` to the count of `word`; a missing word counts as 0.
 
         Parameters
         ----------
@@ -235,29 +235,29 @@ class ByteCounter(Facade):
         return self._kernels.word(self, word_id).tobytes()
 
     def add_many(self, words: Any, offsets: Any = None, counts: Any = None) -> None:
-        """Count many words, once each or as often as is given; all or nothing.
+        """Count many words, once each or by `counts`; after an error, none of them is counted.
 
         Parameters
         ----------
         words : iterable of bytes, mapping from bytes to int, bytes, or (n_bytes,) uint8
-            With `offsets` the bytes of all words, one after the other.
+            With `offsets`, the bytes of all words, concatenated.
         offsets : (n + 1,) array_like of int, optional
-            Word i is ``words[offsets[i]:offsets[i + 1]]``. Ascending or equal, inside the data.
+            Word i is ``words[offsets[i]:offsets[i + 1]]``. Not decreasing, inside the data.
         counts : (n,) array_like of int, optional
-            What is added to each; 1 by default. Only with `offsets`.
+            What is added to the count of each word; 1 by default. Only with `offsets`.
 
         Raises
         ------
         TypeError
             A word is not bytes; the counter is as it was.
         ValueError
-            An offset falls or is outside the data, or there are not as many counts as words.
+            Offsets decrease or are outside the data, or there are not as many counts as words.
         OverflowError
             A sum does not fit int64; the counter is as it was.
 
         Complexity
         ----------
-        O(length) expected for each word; memory for the distinct ones.
+        O(length) expected for each word; memory only for distinct words.
 
         Examples
         --------
@@ -292,7 +292,7 @@ class ByteCounter(Facade):
         self.merge(more)
 
     def _add_flat(self, data: Any, offsets: Any, counts: Any = None) -> None:
-        """Count words that lie one after the other in an array of bytes."""
+        """Count words that are concatenated in an array of bytes."""
         data, offsets = words_in(data, offsets)
         n = offsets.size - 1
         numbers = _ONE_EACH if counts is None else int64_array(counts, "counts")
@@ -309,9 +309,9 @@ class ByteCounter(Facade):
         ----------
         data : bytes or (n_bytes,) uint8
         offsets : (n + 1,) array_like of int
-            Ascending or equal, inside the data.
+            Not decreasing, inside the data.
         default : int
-            For words that are missing.
+            For missing words.
 
         Returns
         -------
@@ -322,11 +322,11 @@ class ByteCounter(Facade):
         TypeError
             The data are not bytes.
         ValueError
-            An offset falls or is outside the data.
+            Offsets decrease or are outside the data.
 
         Complexity
         ----------
-        O(n + bytes) expected, many words at a time.
+        O(n + bytes) expected.
 
         Examples
         --------
@@ -336,7 +336,7 @@ class ByteCounter(Facade):
         return self._kernels.get_many(self, *words_in(data, offsets), int64(default, "default"))
 
     def merge(self, other: ByteCounter) -> None:
-        """Add the counts of another counter; its new words come last, in their order.
+        """Add the counts of another counter; words that are new here come last, in their order.
 
         Parameters
         ----------
@@ -367,7 +367,7 @@ class ByteCounter(Facade):
             raise error(failure, reprlib.repr(other.word(word_id)))
 
     def items(self) -> Iterator[tuple[bytes, int]]:
-        """Iterate over (word, count) in order of id, as they are at the call."""
+        """Iterate over (word, count) in order of id, as they were at the call."""
         data, offsets, counts = self.to_arrays()
         return zip(cut(data, offsets), counts.tolist(), strict=True)
 
@@ -377,7 +377,7 @@ class ByteCounter(Facade):
         Parameters
         ----------
         k : int, optional
-            The greatest number of words; all by default.
+            The maximal number of words; all by default.
 
         Returns
         -------
@@ -390,7 +390,7 @@ class ByteCounter(Facade):
 
         Complexity
         ----------
-        O(capacity + bytes + m log m) for the m words that are returned or tie with the last of these.
+        O(capacity + bytes + m log m) for the m words that are returned or tie with the last of them.
 
         Examples
         --------
@@ -413,7 +413,7 @@ class ByteCounter(Facade):
         Returns
         -------
         data : (n_bytes,) uint8
-            The words, one after the other.
+            The words, concatenated.
         offsets : (n + 1,) int64, bytes
             Word i is ``data[offsets[i]:offsets[i + 1]]``.
         counts : (n,) int64
@@ -435,7 +435,7 @@ class ByteCounter(Facade):
         self._kernels.clear(self)
 
     def reserve(self, n_words: int, n_bytes: int = 0) -> None:
-        """Make room for `n_words` words of `n_bytes` in all, so that there is no growth until then.
+        """Make room for `n_words` words of `n_bytes` bytes in total, so that the table does not grow earlier.
 
         Parameters
         ----------

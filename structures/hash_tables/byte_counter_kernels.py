@@ -38,7 +38,7 @@ def wipe(slots):
 
 @kernel
 def empty_slots(bits):
-    """Return the ``slots`` array of an empty table of ``2**bits`` slots, and the row of the seed."""
+    """Return the ``slots`` array of an empty table: ``2**bits`` slots, and the row of the seed."""
     slots = new_words((4 << bits) + 4)
     wipe(slots)
     slots[slots.size - 4] = 0
@@ -78,13 +78,13 @@ def rehash(old_slots, slots, shift):
 
 @inner
 def vacate(slots, shift, slot):
-    """Empty an occupied slot, and move the entries after it back towards their first_slots."""
+    """Empty an occupied slot, and move the entries after it back toward their first slots."""
     mask = (slots.size >> 2) - 2
     hole = slot
     probe = (hole + 1) & mask
     while slots[4 * probe + 1] != 0:
         first = mix_two(slots[4 * probe], slots[4 * probe + 1], seed_of(slots), shift)
-        # The entry may move if its first slot does not lie cyclically in (hole, probe].
+        # The entry may move if its first slot is not, cyclically, in (hole, probe].
         if ((probe - first) & mask) >= ((probe - hole) & mask):
             for i in range(4):
                 slots[4 * hole + i] = slots[4 * probe + i]
@@ -188,7 +188,7 @@ def _make_room(self, n_bytes):
 
 @inner
 def _insert(self, word, word_0, word_1, count):
-    """Insert a word that is missing; return its id, below 0 a status."""
+    """Insert a missing word; return its id, or a status below 0."""
     length = length_of(word_1)
     failure = _make_room(self, length)
     if failure < 0:
@@ -242,7 +242,7 @@ def _add_key(self, word, word_0, word_1, n):
 @method(ByteCounterType, "add")
 @quiet
 def _add(self, data, start, end, n=1):
-    """Add to the count of ``data[start:end]``; return the id of the word, below 0 a status."""
+    """Add to the count of ``data[start:end]``; return the id of the word, or a status below 0."""
     word = pointer_to(data, start)
     word_0, word_1 = key_of(word, end - start, data.size - start, seed_of(self.slots))
     return _add_key(self, word, word_0, word_1, n)
@@ -261,7 +261,7 @@ def _set_word(self, word, length, n_readable, count):
 @method(ByteCounterType, "set")
 @quiet
 def _set(self, data, start, end, count):
-    """Set the count of ``data[start:end]``; return the id of the word, below 0 a status."""
+    """Set the count of ``data[start:end]``; return the id of the word, or a status below 0."""
     return _set_word(self, pointer_to(data, start), end - start, data.size - start, count)
 
 
@@ -282,8 +282,8 @@ def _get(self, data, start, end, default=0):
 def _get_into(self, data, starts, ends, n, default, counts):
     """Write the counts of `n` strings ``data[starts[i]:ends[i]]`` to ``counts[i]``.
 
-    `starts` and `ends` are pointers; no string begins after a later one. Return how many slots after its
-    first one the longest of the searches ended.
+    `starts` and `ends` are pointers, and `starts` does not decrease. Return the greatest distance between the
+    first slot of a search and its last.
     """
     slots = pointer_to(self.slots, 0)
     furthest, mask = 0, (1 << (64 - self.shift)) - 1
@@ -308,7 +308,7 @@ def _get_into(self, data, starts, ends, n, default, counts):
 @method(ByteCounterType, "get_many")
 @kernel
 def _get_many(self, data, offsets, default=0):
-    """Return the counts of all strings."""
+    """Return the counts of the strings ``data[offsets[i]:offsets[i + 1]]``."""
     counts = new_words(larger(offsets.size - 1, 0))
     _get_into(self, data, pointer_to(offsets, 0), pointer_to(offsets, 1), counts.size, default, counts)
     return counts
@@ -335,8 +335,8 @@ def _word(self, word_id):
 
 
 @late
-def _take_back(self, data, offsets, counts, n_added, n_words):
-    """Undo the addition of the first `n_added` strings; the counter had `n_words` words before."""
+def _undo(self, data, offsets, counts, n_added, n_words):
+    """Undo the addition of the first `n_added` strings; before it, the counter had `n_words` words."""
     for i in range(n_added):
         start, end = offsets[i], offsets[i + 1]
         slot = _find(self, pointer_to(data, start), end - start, data.size - start)
@@ -350,7 +350,7 @@ def _take_back(self, data, offsets, counts, n_added, n_words):
 @method(ByteCounterType, "add_many")
 @quiet
 def _add_many(self, data, offsets, counts):
-    """Add all or nothing. Return (status, index of the string that failed)."""
+    """Add all strings or none; return (status, index of the string that failed)."""
     n_words = self.size
     n_all = larger(offsets.size - 1, 0)
     if counts.size != n_all and counts.size != 0:
@@ -372,7 +372,7 @@ def _add_many(self, data, offsets, counts):
             if (differs != 0) | is_long(word_1) | sum_leaves_range(count, delta):
                 failure = _add_key(self, pointer_to(data, offsets[first + i]), word_0, word_1, delta)
                 if failure < 0:
-                    _take_back(self, data, offsets, counts, first + i, n_words)
+                    _undo(self, data, offsets, counts, first + i, n_words)
                     return failure, first + i
                 if shift != self.shift:
                     shift = self.shift
@@ -385,7 +385,7 @@ def _add_many(self, data, offsets, counts):
 
 @kernel
 def byte_counter_of(data, offsets, counts):
-    """Return a counter of arrays, or raise as the class in Python does; the counter is released then."""
+    """Return a counter made from arrays, or release it and raise as the Python class does."""
     self = new_byte_counter()
     failure, _ = _add_many(self, data, offsets, counts)
     if failure == status.OUT_OF_RANGE:
@@ -456,7 +456,7 @@ def _nbytes(self):
 
 @quiet
 def look_up(self, word_id):
-    """Return the key of the word of an id, and the slot where a search finds it."""
+    """Return word 0 and word 1 of the key of an id's word, and the slot where a search finds it."""
     start, end = self.offsets[word_id], self.offsets[word_id + 1]
     word = pointer_to(self.pool, start)
     word_0, word_1 = key_of(word, end - start, self.pool.size - start, seed_of(self.slots))
@@ -465,5 +465,5 @@ def look_up(self, word_id):
 
 @kernel
 def state(self):
-    """Return what the invariants are about, for ``_check()``."""
+    """Return the state that ``_check()`` tests."""
     return self.slots.copy(), self.offsets.copy(), self.pool.copy(), self.shift

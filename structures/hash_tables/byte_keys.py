@@ -1,11 +1,11 @@
-"""Keys of byte strings: two 64-bit words that a table compares in place of the bytes.
+"""Keys of byte strings: two 64-bit words that a table compares instead of the bytes.
 
 ::
 
     "the"     word 0  t h e . . . . .      word 1  . . . . . . . 4      up to 15 bytes, then length + 1
-    longer    word 0  a hash               word 1  length        17     and its bytes are compared too
+    longer    word 0  a hash               word 1  length        17     and the bytes are compared, too
 
-Short strings with equal keys are equal. The keys of many strings are made several at a time: the compiler
+Short strings with equal keys are equal. The keys of many strings are computed several at a time: the compiler
 turns the loops of :func:`keys_of` into vector instructions.
 """
 
@@ -84,7 +84,7 @@ def key_of(string, length, n_readable, seed):
 
 @inner
 def keys_of(data, starts, ends, n, seed, word_0s, word_1s):
-    """Write the keys of `n` strings ``data[starts[i]:ends[i]]``, none of which begins after a later one."""
+    """Write the keys of `n` strings ``data[starts[i]:ends[i]]``, where `starts` does not decrease."""
     bytes_at = pointer_to(data, 0)
     if np.int64(starts[n - 1]) + _READ > data.size:
         for i in range(n):
@@ -110,9 +110,9 @@ def keys_of(data, starts, ends, n, seed, word_0s, word_1s):
 
 @inner
 def first_slots_of(word_0s, word_1s, n, shift, slots, first_slots):
-    """Write the first_slots of `n` keys in a table of four words a slot, and prefetch their cache lines."""
+    """Write the first slots of `n` keys in a table of four words per slot, and prefetch their cache lines."""
     seed = seed_of(slots)
-    seed_0, seed_1, factor = seed[0], seed[1], seed[2]  # read once: first_slots might overwrite them
+    seed_0, seed_1, factor = seed[0], seed[1], seed[2]  # for the compiler, first_slots could overwrite them
     for i in range(n):
         first_slots[i] = 4 * mix_words(word_0s[i], word_1s[i], seed_0, seed_1, factor, shift)
     for i in range(n):

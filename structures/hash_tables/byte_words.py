@@ -1,4 +1,4 @@
-"""Words from Python, for the kernels of ``ByteCounter``: checked, joined and cut.
+"""Words from Python for the kernels of ``ByteCounter``: checks, joining and cutting.
 
 A word is bytes, a bytearray or a memoryview. Many words are one array of bytes, and offsets in it.
 """
@@ -15,7 +15,7 @@ from structures.status import int64_array
 
 
 def _bytes_of(word: Any) -> Any:
-    """Return a byte string, or raise ``TypeError``."""
+    """Return a word as bytes or a bytearray, or raise ``TypeError``."""
     if isinstance(word, (bytes, bytearray)):
         return word
     if isinstance(word, memoryview):
@@ -30,7 +30,7 @@ def array_of(word: Any) -> np.ndarray:
 
 
 def joined(words: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bytes of all words, one after the other, and their offsets."""
+    """Return the bytes of all words, concatenated, and their offsets."""
     words = [word if type(word) is bytes else _bytes_of(word) for word in words]
     offsets = np.zeros(len(words) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=offsets[1:])
@@ -56,7 +56,7 @@ def words_in(data: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
         or offsets[-1] > data.size
         or np.any(offsets[1:] < offsets[:-1])  # not np.diff: a difference may overflow
     ):
-        raise ValueError(f"offsets must start at 0 or later, not fall, and end at {data.size} at most")
+        raise ValueError(f"offsets must start at 0 or later, not decrease, and end at {data.size} at most")
     return data, offsets
 
 

@@ -1,28 +1,29 @@
 """``IntMap``: a hash table from int64 to int64 or float64, open addressing with linear probing of buckets.
 
-One array holds everything. A bucket is a cache line, four slots, its keys before its values, so that one
-vector instruction looks at all four::
+One array holds everything. A bucket is a cache line with four slots, its keys before its values, so that one
+vector instruction compares all four::
 
     bucket        0                           1                n buckets
     slots    | k0 k1 -- -- v0 v1 0 0 | k2 -- -- -- v2 0 0 0 | ... || here? -- -- -- v  s e e d   |
-               place            place + VALUE                     '- the key that equals EMPTY lives here
+               place            place + VALUE                     '- the key that equals EMPTY is here
 
-The first bucket of a key is given by its hash, as a fraction of n. From there the key moves right past
-full buckets, around the end of the table. Deletion fills the hole with the last entry of the bucket, or with
-one that had to pass it. So there are no tombstones, and a search ends at the first bucket with an empty slot.
+The first bucket of a key is given by its hash, as a fraction of n. If that is full, the key goes to the next
+bucket with a free slot, around the end of the table. Deletion fills the hole with the last entry of the
+bucket, or with an entry that had to pass it. So there are no tombstones, and a search ends at the first
+bucket with an empty slot.
 
 A full table grows to twice its size, to four times from 64 KB to 8 MB, and by half from 64 MB on. As first
 buckets are in the order of the hashes, the old table is read and the new one written from left to right.
 
 The hash depends on a random seed (:mod:`structures.primitives.hashing`), so that nobody can choose keys that
-collide. The order of iteration depends neither on it nor on the table: keys are sorted when they are read.
-A table with its entries in order of insertion, as a dict has, would need one more access for every search.
+collide. The order of iteration depends neither on the seed nor on the table: keys are sorted when they are
+read. A table with its entries in order of insertion, like a dict, would need one more access per search.
 
 Invariants
 ----------
-1. ``slots`` has eight words for each of n buckets and one more; the last three words are the seed.
+1. ``slots`` has eight words for each of n buckets and the spare one; the last three words are the seed.
 2. ``size`` is the number of occupied slots, at most ``due``, 5/8 of all slots (the spare bucket not counted).
-3. Every key is found: no bucket from its first one to the one before it has an empty slot.
+3. Every key is found: no bucket from its first bucket to the one before its own has an empty slot.
 4. No key is in the table twice; the occupied slots of a bucket come first; the value of an empty slot is 0
    (except for the seed, in the spare bucket).
 
@@ -30,14 +31,14 @@ Complexity
 ----------
 ==========================  ==================================================
 get, add, set, pop, in      O(1) expected; O(n) when growth rehashes, amortized O(1)
-bulk forms                  O(1) expected an item
+bulk forms                  O(1) expected per item
 reserve, copy               O(capacity)
 iteration, to_arrays        O(capacity), and O(n) for each byte that varies among the keys
-memory                      16 bytes a slot: 26 to 51 bytes a key, up to 102 in a table of 256 KB to 8 MB;
-                            26 to 51 in a larger one, 26 to 38 from 64 MB on
+memory                      16 bytes per slot: 26 to 51 bytes per key, up to 102 in a table of 256 KB to
+                            8 MB; 26 to 51 in a larger one, 26 to 38 from 64 MB on
 ==========================  ==================================================
 
-Source: buckets and linear probing, deletion without marks, Knuth, The Art of Computer Programming, 6.4.
+Source: buckets, linear probing, deletion without tombstones: Knuth, The Art of Computer Programming, 6.4.
 """
 
 from __future__ import annotations
@@ -60,14 +61,13 @@ from structures.status import DTYPE_HINT, dtype_name, int64, int64_array
 class IntMap(Map):
     """Hash map from int64 to int64, or to float64.
 
-    Calls from several threads take turns (:mod:`structures.base.locks`). Inside ``@njit`` the same verbs are
-    methods and operators. Nothing raises there, except when there is no memory for an array that is returned:
-    a missing key reads as the default, and verbs that change the map return a status, below 0 for a failure.
-    A float for an integer is a typing error there. The iterations of a ``prange`` may read a map from
-    outside, but not change it.
+    It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` there are the same
+    methods and operators. Nothing raises there, except if there is no memory for an array that is returned: a
+    missing key gives the default, and methods that change the map return a status, below 0 for a failure. A
+    float for an integer is a typing error there. The iterations of a ``prange`` may read a map from outside,
+    but not change it.
 
-    Iteration is by ascending key, whatever the history. Nobody can choose keys that collide: the hash
-    depends on a random seed.
+    Iteration is by ascending key. Nobody can choose keys that collide: the hash depends on a random seed.
 
     Methods for single keys:
 
@@ -117,7 +117,7 @@ class IntMap(Map):
 
     @classmethod
     def type(cls, dtype: Any = None) -> Any:
-        """Return the numba type of a map, for ``List.empty_list``, for specifications and signatures.
+        """Return the numba type of a map, for ``List.empty_list``, field specifications and signatures.
 
         Parameters
         ----------
@@ -191,13 +191,13 @@ class IntMap(Map):
         return self._type.dtype
 
     def _entries(self, keys: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return checked arrays of keys and of as many values."""
+        """Return checked arrays of keys and values, of the same length."""
         keys, values = int64_array(keys), self._numbers(values, "values")
         self._same_length(keys, values, "values")
         return keys, values
 
     def add(self, key: int, delta: Any = 1) -> None:
-        """Add `delta` to the value of `key`; a missing key counts as 0; a sum of 0 stays.
+        """Add `delta` to the value of `key`; a missing key counts as 0. A key with a sum of 0 stays.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class IntMap(Map):
         OverflowError
             The sum does not fit int64; the map is as it was.
         ValueError
-            The sum of floats is not a number; the map is as it was.
+            The sum of floats is NaN; the map is as it was.
 
         Complexity
         ----------

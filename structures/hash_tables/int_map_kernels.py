@@ -70,7 +70,7 @@ def _fields(value_type: Any) -> list[tuple[str, Any]]:
     return fields_of(
         slots=types.int64[::1],  # slots[place] is a key, slots[place + VALUE] the bits of its value
         size=types.int64,
-        due=types.int64,  # a new key needs a larger table when the map has that many
+        due=types.int64,  # how many keys the table may have before it has to grow
         zero=value_type,  # the value of a missing key; its type is that of the values
     )
 
@@ -135,11 +135,11 @@ def resize(self, n_buckets):
 
 @inner
 def make_room(self):
-    """Move to a larger table; return False if memory runs out."""
+    """Move to a larger table; return False if there is no memory."""
     n_buckets, n_words = self.slots.size // BUCKET - 1, self.slots.size
     if n_words >= _VAST:
         return resize(self, n_buckets + n_buckets // 2)
-    # Four times as large from 64 KB to 8 MB, where refilling takes long and memory is cheap.
+    # Four times as large from 64 KB to 8 MB, where rehashing takes long and memory is cheap.
     return resize(self, n_buckets * (4 if _MEDIUM <= n_words < LARGE else 2))
 
 
@@ -164,7 +164,7 @@ def _put_and_grow(self, key, word):
 
 @inner
 def put(self, key, entry, word):
-    """Write an entry where :func:`find` has found it, or elsewhere if the table has to grow."""
+    """Write an entry to the slot from :func:`find`, or to another one if the table has to grow."""
     size = self.size + (entry[0] == EMPTY)
     if rarely(size > self.due):
         return status.OK if _put_and_grow(self, key, word) else status.NO_MEMORY
@@ -272,7 +272,7 @@ def _copy(self):
 @method(IntMapType, "assign")
 @quiet
 def _assign(self, other):
-    """Copy the content of another map; return True, or null if there is no memory."""
+    """Copy the content of another map; return True, or null (false) if there is no memory."""
     slots = new_words(other.slots.size)
     copy_prefix(other.slots, other.slots.size, slots)
     self.slots = slots
@@ -286,7 +286,7 @@ def _assign(self, other):
 def _set_many(self, keys, values):
     if keys.size != values.size:
         return status.OUT_OF_RANGE
-    # Room is made first, so that nothing fails halfway. New keys are counted only if that may save growth.
+    # Reserve first, so that nothing fails halfway. New keys are counted only if that may avoid growth.
     n_new = keys.size
     if self.size + n_new > capacity_of(self.slots):
         for i in range(keys.size):
@@ -300,7 +300,7 @@ def _set_many(self, keys, values):
 
 @kernel
 def map_of(typ, zero, keys, values):
-    """Return a map of arrays, or raise as the class in Python does; the map is released then."""
+    """Return a map made from arrays, or release it and raise as the Python class does."""
     check_sizes(keys, values)
     self = new_map(typ, zero)
     if _set_many(self, keys, values) < 0:
@@ -310,7 +310,7 @@ def map_of(typ, zero, keys, values):
 
 @kernel
 def state(self):
-    """Return what the invariants are about, for ``_check()``."""
+    """Return the state that ``_check()`` tests."""
     return self.slots.copy(), self.size, self.due
 
 

@@ -9,7 +9,7 @@ from structures.primitives.sorting import BYTES, sort_entries
 from structures.primitives.words import multiply_high
 
 EMPTY = status.INT64_MIN
-ROOM = 4  # slots a bucket
+ROOM = 4  # slots per bucket
 BUCKET = 2 * ROOM  # words
 VALUE = ROOM  # from the place of a key to that of its value
 LARGE = 1 << 20  # words: 8 MB
@@ -34,7 +34,7 @@ def capacity_of(slots):
 
 @inner
 def wipe(slots, start, end):
-    """Empty the buckets from word `start` to word `end`; at the end of the array, write the seed too."""
+    """Empty the buckets from word `start` to word `end`; at the end of the array, also write the seed."""
     for bucket in range(start, end, BUCKET):
         for lane in range(ROOM):
             slots[bucket + lane] = EMPTY
@@ -68,7 +68,7 @@ def next_bucket(slots, bucket):
 def probe(slots, key):
     """Return the place of `key`, or of the empty slot where it belongs.
 
-    One exit for both, so that the processor need not predict whether a key is there.
+    Both cases share one exit, so that the processor need not predict whether a key is there.
     """
     bucket = bucket_of(slots, key)  # in any case: a loop of searches reads the seed once
     if key == EMPTY:
@@ -90,7 +90,7 @@ def locate(slots, key):
 @inner
 def write(entry, key, value):
     """Write an entry at a pointer to its key."""
-    # In the spare bucket any key but EMPTY marks an occupied slot: its key is known.
+    # In the spare bucket, whose key is known, any word but EMPTY marks an occupied slot.
     entry[0] = 0 if key == EMPTY else key
     entry[VALUE] = value
 
@@ -104,7 +104,7 @@ def occupy(slots, place, key, value):
 # ------------------------------------------------------------------------------------------- deletion
 @inner
 def place_beyond(slots, bucket):
-    """Return the place of an entry that passed a full bucket on its way, or the bucket's last one."""
+    """Return the place of an entry whose search passed a full bucket, or the last place of the bucket."""
     length = slots.size - BUCKET
     other = bucket
     while True:
@@ -113,7 +113,7 @@ def place_beyond(slots, bucket):
         for place in range(other, other + ROOM):
             if slots[place] == EMPTY:
                 return bucket + ROOM - 1
-            # It passed the bucket if its first one does not lie cyclically in (bucket, other].
+            # It passed the bucket if its first bucket is not, cyclically, in (bucket, other].
             distance = other - bucket_of(slots, slots[place])
             if distance + (length if distance < 0 else 0) >= from_bucket:
                 return place
@@ -121,7 +121,7 @@ def place_beyond(slots, bucket):
 
 @inner
 def vacate(slots, place):
-    """Empty an occupied slot: the last entry of its bucket fills it, or one that passed the bucket."""
+    """Empty an occupied slot: move the last entry of its bucket, or one that passed the bucket, into it."""
     hole = place
     while hole < slots.size - BUCKET:
         bucket = hole & -BUCKET
@@ -141,7 +141,7 @@ def vacate(slots, place):
 def occupied(slots, bucket):
     """Return how many slots of a bucket are occupied. A vector load would wait for recent stores."""
     keys = pointer_to(slots, bucket)
-    # From 0 on: without the compiler, the sum of two of numpy's bools is a bool.
+    # Starts with 0, because without the compiler the sum of two numpy bools is a bool.
     return 0 + (keys[0] != EMPTY) + (keys[1] != EMPTY) + (keys[2] != EMPTY) + (keys[3] != EMPTY)
 
 
@@ -173,7 +173,7 @@ def move_all(old_slots, slots):
 # --------------------------------------------------------------------------------------------- reading
 @inner
 def gather(slots, keys, values):
-    """Write the entries of a table to two arrays, in no order."""
+    """Write the entries of a table to two arrays, unordered."""
     spare = slots.size - BUCKET
     n = 0
     for bucket in range(0, slots.size, BUCKET):

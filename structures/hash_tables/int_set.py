@@ -1,7 +1,7 @@
 """``IntSet``: a set of int64 keys, the keys of an :class:`~structures.IntMap` whose values are all 0.
 
 The table, its searches and its growth are those of the map (:mod:`structures.hash_tables.int_map`). The words
-of the values stay unused: a bucket is a cache line in both, and a search takes one access in both.
+of the values are not used: in both, a bucket is a cache line, and a search takes one access.
 
 Invariants
 ----------
@@ -12,7 +12,7 @@ Complexity
 ----------
 ==========================  ==================================================
 add, discard, remove, in    O(1) expected, amortized over growth
-bulk forms                  O(1) expected an item
+bulk forms                  O(1) expected per item
 reserve, copy               O(capacity)
 iteration, to_array         O(capacity), and O(n) for each byte that varies among the keys
 memory                      that of an IntMap with these keys
@@ -44,13 +44,11 @@ from structures.status import int64, int64_array
 class IntSet(Facade):
     """Set of int64 keys.
 
-    Calls from several threads take turns (:mod:`structures.base.locks`). Inside ``@njit`` the same verbs are
-    methods and operators, but for ``|=``: there it is :meth:`update`, with an array. Nothing raises there,
-    except when there is no memory for an array that is returned: ``remove`` of a missing key returns a
-    status below 0.
+    It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` there are the same
+    methods and operators, except ``|=``: use :meth:`update` with an array. Nothing raises there, except if
+    there is no memory for an array that is returned: ``remove`` of a missing key returns a status below 0.
 
-    Iteration is by ascending key. Nobody can choose keys that collide: the hash depends on a seed of the
-    process.
+    Iteration is by ascending key. Nobody can choose keys that collide: the hash depends on a random seed.
 
     Methods for single keys:
 
@@ -132,7 +130,7 @@ class IntSet(Facade):
         return self
 
     def add(self, key: int) -> None:
-        """Add a key, if it is not there.
+        """Add a key, if it is not in the set.
 
         Parameters
         ----------
@@ -157,7 +155,7 @@ class IntSet(Facade):
         self._done(self._kernels.add(self, int64(key)), key)
 
     def discard(self, key: int) -> None:
-        """Remove a key, if it is there.
+        """Remove a key, if it is in the set.
 
         Parameters
         ----------
@@ -202,7 +200,7 @@ class IntSet(Facade):
         self._done(self._kernels.remove(self, int64(key)), key)
 
     def update(self, keys: Any) -> None:
-        """Add many keys; if one of them is bad, none.
+        """Add many keys; if one of them is invalid, none is added.
 
         Parameters
         ----------
@@ -235,7 +233,7 @@ class IntSet(Facade):
             self._done(self._kernels.update(self, keys), f"{keys.size} keys")
 
     def contains_many(self, keys: Any) -> np.ndarray:
-        """Return for many keys whether they are in the set.
+        """Return, for each of many keys, whether it is in the set.
 
         Parameters
         ----------
@@ -280,7 +278,7 @@ class IntSet(Facade):
         self._kernels.clear(self)
 
     def reserve(self, n_keys: int) -> None:
-        """Make room for `n_keys` keys in all, so that there is no growth until then.
+        """Make room for `n_keys` keys in total, so that the table does not grow earlier.
 
         Parameters
         ----------
@@ -313,7 +311,7 @@ class IntSet(Facade):
 
 
 def _keys_of(keys: Any) -> Any:
-    """Return keys as what numpy makes an array of, which it does not of an iterator or a set."""
+    """Return keys as something that numpy converts to an array, unlike an iterator or a set."""
     if isinstance(keys, IntSet):
         return keys.to_array()
     return keys if isinstance(keys, (np.ndarray, list, tuple, range)) else list(keys)

@@ -87,7 +87,7 @@ def _count_new(self, keys):
 @method(IntSetType, "update")
 @quiet
 def _update(self, keys):
-    """Add all keys of an array; there is room for all, or nothing changes."""
+    """Add all keys of an array, or none if there is no memory."""
     if self.map.reserve(self.size + _count_new(self, keys)) < 0:
         return status.NO_MEMORY
     for i in range(keys.size):
@@ -99,7 +99,7 @@ def _update(self, keys):
 
 @kernel
 def int_set_of(keys):
-    """Return a set of an array, or raise where there is no memory; the set is released then."""
+    """Return a set made from an array, or release it and raise if there is no memory."""
     self = new_int_set()
     if _update(self, keys) < 0:
         raise MemoryError

@@ -1,29 +1,29 @@
-"""``KBest``: the k nearest candidates of each of many rows, as nearest-neighbour searches keep them.
+"""``KBest``: the k nearest candidates of each of many rows, as nearest-neighbor searches keep them.
 
-An entry is a distance and an id, and maybe a flag. A row keeps the k entries of least distance; of equal
-distances, those of least id come first. So the content does not depend on the order of the pushes. Rows are
-sorted at all times::
+An entry is a distance and an id, and optionally a flag. A row keeps the k entries of least distance; of equal
+distances, the least id comes first. So the content does not depend on the order of the pushes. Rows are
+always sorted::
 
     width = k, rounded up to 16 lanes
 
                place     0     1     2    k-1
     distances  row 0  [ 0.1 | 0.4 | 0.7 | inf || inf ... ]   inf and -1: an empty place
     ids        row 0  [  8  |  3  |  5  |  -1 || -1  ... ]
-    flags      row 0  [  0  |  1  |  1  |  0  ||  0  ... ]   no array if entries have no flags
+    flags      row 0  [  0  |  1  |  1  |  0  ||  0  ... ]   empty if entries have no flags
                row 1  [ ...
 
-A push first compares with the entry at place k - 1, which most candidates do not precede. For the others one
-pass over the row, 16 lanes at a time, looks for the id and finds the place; a second pass moves the entries
-after it. Neither has a branch that depends on the numbers. A binary heap has such branches, and searches for
-the id as well: from k = 15 on it takes longer. At k = 5, and at k = 200 without a search for ids, it is
+A push first compares with the entry at place k - 1, which most candidates do not precede. For the others, one
+pass over the row, 16 lanes at a time, searches for the id and finds the place; a second pass moves the
+entries after it. Neither has a branch that depends on the data. A binary heap has such branches, and also has
+to search for the id: from k = 15 on it takes longer. At k = 5, and at k = 200 without a search for ids, it is
 faster by a fifth.
 
 Invariants
 ----------
 1. Each row is sorted by distance, equal distances by id, where -1 is the greatest id.
-2. An empty place has the distance inf, the id -1 and no flag; so do the lanes past k.
+2. An empty place has the distance inf, the id -1 and the flag 0; so do the lanes past k.
 3. ``width`` is a multiple of 16, at least k; there are ``n_rows * width`` distances, ids, and flags, if any.
-4. No distance is not-a-number; no id is below -1.
+4. No distance is NaN; no id is below -1.
 
 Complexity
 ----------
@@ -32,11 +32,11 @@ push of an entry that is not kept       O(1): one comparison
 push of an entry that is kept           O(k / 16)
 worst                                   O(1)
 size, row                               O(k)
-merge, to_arrays, copy, ``==``, clear   O(n_rows * k), merge times the cost of a push
+merge, to_arrays, copy, ``==``, clear   O(n_rows * k); merge: times the cost of a push
 memory                                  8 bytes for float32 and int32, times k rounded up to 16
 ======================================  =====================================================
 
-Source: the update of the lists of neighbours in W. Dong, C. Moses, K. Li, Efficient k-nearest neighbor graph
+Source: the update of the lists of neighbors in W. Dong, C. Moses, K. Li, Efficient k-nearest neighbor graph
 construction for generic similarity measures (2011); the sorted lanes are our own.
 """
 
@@ -78,7 +78,7 @@ def _dtypes_of(dtype: Any, id_dtype: Any) -> tuple[str, str]:
 
 
 def _row_of(row: Any, n_rows: int) -> int:
-    """Return the number of a row."""
+    """Return a row index, or raise if it is out of range."""
     row = int64(row, "row")
     if not 0 <= row < n_rows:
         raise IndexError(f"row {row} is out of range for {n_rows} rows")
@@ -86,14 +86,14 @@ def _row_of(row: Any, n_rows: int) -> int:
 
 
 def _flag_of(flag: Any, has_flags: bool) -> bool:
-    """Return the flag of an entry."""
+    """Return a flag as a bool, or raise if entries have no flags."""
     if flag and not has_flags:
         raise ValueError("entries have no flags: make the container with flags=True")
     return bool(flag)
 
 
 def _entry_of(distance: Any, id: Any, id_dtype: np.dtype) -> tuple[float, int]:
-    """Return the distance and the id of an entry."""
+    """Return a distance and an id, or raise if one of them is invalid."""
     distance, id = float64(distance, "distance"), int64(id, "id")
     if distance != distance:
         raise ValueError("distance must be a number, not nan")
@@ -105,7 +105,7 @@ def _entry_of(distance: Any, id: Any, id_dtype: np.dtype) -> tuple[float, int]:
 def _entries_of(
     rows: Any, distances: Any, ids: Any, n_rows: int, id_dtype: np.dtype
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows, distances and ids of entries, ``(n,)`` each."""
+    """Return checked rows, distances and ids of entries, ``(n,)`` each."""
     rows, ids = int64_array(rows, "rows"), int64_array(ids, "ids")
     distances = float64_array(distances, "distances")
     if not rows.size == distances.size == ids.size:
@@ -120,7 +120,7 @@ def _entries_of(
 
 
 def _tables_of(distances: Any, ids: Any, flags: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distances, ids and flags of all rows, ``(n_rows, k)`` each; no flags count as false."""
+    """Return checked distances, ids and flags of all rows, ``(n_rows, k)`` each; without flags, all false."""
     distances, ids = np.asarray(distances), as_array(ids)
     flags = np.zeros(ids.shape, np.bool_) if flags is None else np.asarray(flags)
     if distances.ndim != 2 or not distances.shape == ids.shape == flags.shape:
@@ -145,19 +145,19 @@ def _refuse(is_wrong: np.ndarray, values: np.ndarray, name: str, what: str) -> N
 class KBest(Facade):
     """Rows of the k nearest candidates: the least distances and their ids, sorted.
 
-    An id is in a row once, with the distance that was pushed first; :meth:`push_unchecked` does not check it.
-    Distances are rounded to the dtype. Of equal distances, the least ids are kept and come first. So,
-    unless an id is pushed with different distances, the result does not depend on the order of pushes.
+    An id is in a row at most once, with the distance that was pushed first; :meth:`push_unchecked` does not
+    check this. Distances are rounded to the dtype. Of equal distances, the least ids are kept and come first.
+    So, unless an id is pushed with different distances, the result does not depend on the order of pushes.
 
-    Inside ``@njit`` the same verbs are methods. Only the constructor raises there; of the other arguments
-    nothing is checked, except that an entry is not kept if its distance is not a number or its id does not
-    fit. ``row(row)`` and ``to_arrays()`` return no flags,
-    and ``nbytes()`` is a call. There are methods for single places, 0 the best: ``entry(row, place)``
-    returns (distance, id), ``flag(row, place)`` a flag, and ``set_flag(row, place, flag)`` changes it.
-    ``sort(row)`` is for code written for heaps: it does nothing, as rows are sorted at all times.
+    Inside ``@njit`` there are the same methods. Only the constructor raises there; no other arguments are
+    checked, except that an entry is not kept if its distance is NaN or its id does not fit. ``row(row)`` and
+    ``to_arrays()`` return no flags, and ``nbytes()`` is a call. There are methods for single places, of which
+    0 is the best: ``entry(row, place)`` returns (distance, id), ``flag(row, place)`` a flag, and
+    ``set_flag(row, place, flag)`` changes it. ``sort(row)`` is for code written for heaps: it does nothing,
+    because rows are always sorted.
 
-    A push reads and writes its own row only. So the threads of a ``prange`` may share a container without
-    locks, as long as only one thread at a time uses each row. Calls from Python take turns
+    A push reads and writes only its own row. So the threads of a ``prange`` may share a container without
+    locks, as long as only one thread at a time uses each row. Calls from Python lock the container
     (:mod:`structures.base.locks`).
 
     * :meth:`push`, :meth:`push_unchecked`, :meth:`push_many`, :meth:`merge`
@@ -169,18 +169,18 @@ class KBest(Facade):
     ----------
     n_rows : int
     k : int
-        The greatest number of entries of a row, 1 or more.
+        The maximal number of entries of a row, at least 1.
     dtype : {float32, float64}, optional
         Type of the distances.
     id_dtype : {int32, int64}, optional
-        Type of the ids; they are 0 or more.
+        Type of the ids, which are at least 0.
     flags : bool, optional
-        Whether each entry has a flag, for instance to mark the new ones.
+        Whether each entry has a flag, for instance to mark new entries.
 
     Raises
     ------
     TypeError
-        A dtype is another one.
+        A dtype is not one of its choices.
     ValueError
         `n_rows` is negative, or `k` is below 1.
     MemoryError
@@ -215,7 +215,7 @@ class KBest(Facade):
 
     @classmethod
     def type(cls, dtype: Any = np.float32, id_dtype: Any = np.int32) -> Any:
-        """Return the numba type of these containers, for ``List.empty_list`` and specifications.
+        """Return the numba type of these containers, for ``List.empty_list`` and field specifications.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class KBest(Facade):
         Raises
         ------
         TypeError
-            A dtype is another one.
+            A dtype is not one of its choices.
 
         Complexity
         ----------
@@ -244,15 +244,15 @@ class KBest(Facade):
 
     @classmethod
     def from_arrays(cls, distances: Any, ids: Any, flags: Any = None) -> KBest:
-        """Build a container of the entries of each row, in any order.
+        """Build a container from the entries of each row, in any order.
 
         Parameters
         ----------
         distances : (n_rows, k) array_like of float
-            float32 makes a container of float32, everything else one of float64.
+            float32 makes a container of float32, anything else one of float64.
         ids : (n_rows, k) array_like of int
-            -1 for an empty place; int32 makes a container of int32, everything else one of int64. An id
-            may be in a row twice.
+            -1 for an empty place; int32 makes a container of int32, anything else one of int64. An id may
+            be in a row twice.
         flags : (n_rows, k) array_like of bool, optional
             Without them, entries have no flags.
 
@@ -263,9 +263,9 @@ class KBest(Facade):
         Raises
         ------
         TypeError
-            An array is not of numbers of its kind.
+            An array does not have the right kind of numbers.
         ValueError
-            The arrays differ in shape or have no columns; a distance is not a number, or an id is below -1.
+            The arrays differ in shape or have no columns; a distance is NaN, or an id is below -1.
 
         Complexity
         ----------
@@ -297,7 +297,7 @@ class KBest(Facade):
 
     @property
     def k(self) -> int:
-        """The greatest number of entries of a row."""
+        """The maximal number of entries of a row."""
         return shape(self)[1]
 
     @property
@@ -317,7 +317,7 @@ class KBest(Facade):
 
     # --------------------------------------------------------------------------------------------- reading
     def worst(self, row: int) -> float:
-        """Return the greatest distance of a full row, else inf: no candidate beyond it is kept.
+        """Return the greatest distance of a full row, else inf: candidates beyond it are not kept.
 
         Parameters
         ----------
@@ -457,7 +457,7 @@ class KBest(Facade):
         IndexError
             There is no such row.
         ValueError
-            `distance` is not a number, `id` is below 0 or does not fit its dtype, or entries have no flags.
+            `distance` is NaN, `id` is below 0 or does not fit its dtype, or entries have no flags.
 
         Complexity
         ----------
@@ -503,7 +503,7 @@ class KBest(Facade):
         return self._kernels.push_unchecked(self, *self._given(row, distance, id, flag))
 
     def push_many(self, rows: Any, distances: Any, ids: Any, flag: bool = False) -> int:
-        """Push entry after entry, as :meth:`push` does; nothing is pushed if one is refused.
+        """Push many entries one by one, as :meth:`push` does; none is pushed if one is invalid.
 
         Parameters
         ----------
@@ -511,7 +511,7 @@ class KBest(Facade):
         distances : (n,) array_like of float
         ids : (n,) array_like of int
         flag : bool, optional
-            The flag of all of them.
+            The flag of all entries.
 
         Returns
         -------
@@ -544,7 +544,7 @@ class KBest(Facade):
         Parameters
         ----------
         other : KBest
-            It has the same number of rows; its `k` may differ.
+            Must have the same number of rows; `k` may differ.
 
         Returns
         -------
@@ -599,7 +599,7 @@ class KBest(Facade):
         ]
         distances, ids = (array.reshape(n_rows, width) for array in arrays[:2])
         flags = arrays[2].reshape(n_rows, width) if has_flags else 0 * ids
-        assert not np.isnan(distances).any(), "4: not a number"
+        assert not np.isnan(distances).any(), "4: a distance is NaN"
         assert np.all(ids >= NO_ID), "4: ids"
         is_empty = ids == NO_ID
         is_empty[:, k:] = True

@@ -128,7 +128,7 @@ def _take_flags(self, n):
 def take_rows(self, n_rows):
     """Allocate the rows of a new container; return a status."""
     n = n_rows * self.width
-    # One at a time: an array without an owner would leak if memory ran out for the next one.
+    # One at a time: an array that no container owns yet would leak if there were no memory for the next.
     if not _take_distances(self, n):
         return status.NO_MEMORY
     if not _take_ids(self, n):
@@ -155,7 +155,7 @@ def new_k_best(typ, n_rows, k, infinity, no_id, has_flags):
 
 @kernel
 def checked_k_best(typ, n_rows, k, infinity, no_id, has_flags):
-    """Return empty rows, or raise as the class in Python does, before anything is allocated."""
+    """Return empty rows, or raise as the Python class does, before anything is allocated."""
     if not 0 <= n_rows < 2**48:
         raise ValueError("n_rows must be in [0, 2**48)")
     if not 1 <= k < 2**48:
@@ -231,7 +231,7 @@ def _merge(self, other):
 @quiet
 def fill(self, distances, ids, flags):
     """Fill empty rows with entries in any order, from flat arrays; an id may be in a row twice."""
-    for at in range(ids.size - 1, -1, -1):  # so that equal entries stay in their order
+    for at in range(ids.size - 1, -1, -1):  # backwards, so that equal entries keep their order
         if ids[at] >= 0:
             _push_unchecked(self, at // self.k, distances[at], ids[at], flags[at])
 
@@ -311,7 +311,7 @@ def arrays_with_flags(self):
 
 @quiet
 def shape(self):
-    """Return the number of rows, the greatest number of entries of one, and whether they have flags."""
+    """Return the number of rows, the maximal number of entries of a row, and whether entries have flags."""
     return self.n_rows, self.k, self.has_flags
 
 
@@ -341,7 +341,7 @@ def _clear(self):
 
 @kernel
 def state(self):
-    """Return what the invariants are about, for ``_check()``."""
+    """Return the state that ``_check()`` tests."""
     return self.distances.copy(), self.ids.copy(), self.flags.copy(), self.width
 
 

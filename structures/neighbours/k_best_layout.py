@@ -1,15 +1,15 @@
-"""Rows of sorted entries, sixteen lanes at a time: where an entry belongs, and how it is inserted.
+"""Rows of sorted entries, sixteen lanes at a time: search for the place of an entry, and insertion.
 
 An entry is a distance and an id, in two arrays. Entries are ordered by distance, equal distances by id. Ids
-count as unsigned numbers, so that -1 is the greatest. A row has a multiple of 16 lanes. Lanes that are not
-in use hold the last entry of all, the distance inf and the id -1::
+are compared as unsigned numbers, so that -1 is the greatest. A row has a multiple of 16 lanes. Unused lanes
+hold the greatest entry: the distance inf and the id -1::
 
     place_of_entry:  0.5 is inserted here, at place 2
                                |
     distances      [ 0.1  0.4  0.7  0.9  inf  inf ... ]
-    insert_lane                '--> '--> '--> x          lanes up to the last in use move, which is lost
+    insert_lane                '--> '--> '--> x          the lanes from there on move; the last one is lost
 
-Pointers are to the first lane of a row. Each intrinsic has a twin in Python.
+Pointers point to the first lane of a row. Each intrinsic has a twin in Python.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def as_element(typingctx, pointer, value):
     return element(pointer, wide), codegen
 
 
-def _place(distances: Any, ids: Any, looks_for_id: bool) -> tuple[Any, Any]:
-    """Return the type and the code of a search for the place of an entry."""
+def _place(distances: Any, ids: Any, searches_id: bool) -> tuple[Any, Any]:
+    """Return the signature and the code of a search for the place of an entry."""
 
     def codegen(context, builder, signature, values):
         distance_type, id_type = signature.args[:2]
@@ -96,7 +96,7 @@ def _place(distances: Any, ids: Any, looks_for_id: bool) -> tuple[Any, Any]:
             has_less_id = builder.icmp_unsigned("<", row_ids, entry_id)
             before = builder.bitcast(builder.or_(is_less, builder.and_(is_equal, has_less_id)), _SET)
             builder.store(builder.add(builder.load(place), builder.zext(builder.ctpop(before), _I64)), place)
-            if looks_for_id:
+            if searches_id:
                 has_id = builder.icmp_signed("==", row_ids, entry_id)
                 builder.store(builder.or_(builder.load(same), has_id), same)
             else:
@@ -112,14 +112,14 @@ def _place(distances: Any, ids: Any, looks_for_id: bool) -> tuple[Any, Any]:
 @intrinsic
 def place_of_entry(typingctx, distances, ids, n_lanes, distance, id):
     """Return the number of entries that precede one in a row, or -1 if its id is in the row."""
-    return _place(distances, ids, looks_for_id=True)
+    return _place(distances, ids, searches_id=True)
 
 
 @twin(_py_place_of_another)
 @intrinsic
 def place_of_another(typingctx, distances, ids, n_lanes, distance, id):
     """Return the number of entries that precede one in a row, whether or not its id is in the row."""
-    return _place(distances, ids, looks_for_id=False)
+    return _place(distances, ids, searches_id=False)
 
 
 @twin(_py_insert_lane)
@@ -148,7 +148,7 @@ def insert_lane(typingctx, row, place, n, value):
             stays = builder.or_(
                 builder.icmp_signed("<", lanes, target), builder.icmp_signed(">=", lanes, end)
             )
-            # In this order the store is not masked; the next load of the row would wait for a masked one.
+            # Select, then store all lanes: the next load of the row would wait for a masked store.
             new = builder.select(stays, old, moved)
             new = builder.select(builder.icmp_signed("==", lanes, target), inserted, new)
             builder.store(new, address, align=element.bitwidth // 8)
@@ -160,7 +160,7 @@ def insert_lane(typingctx, row, place, n, value):
 # ------------------------------------------------------------------------------ kernels on plain arrays
 @inner
 def is_kept(distances, ids, k, distance, id):
-    """Return whether an entry precedes the last of the `k` of a row; not-a-number does not."""
+    """Return whether an entry precedes the last of the `k` of a row; a NaN does not."""
     if id < 0:
         return False
     last, last_id = distances[k - 1], ids[k - 1]

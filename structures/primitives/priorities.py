@@ -111,7 +111,7 @@ def from_order(typingctx, order, zero):
 @twin(_py_sum_leaves_range)
 @intrinsic
 def sum_leaves_range(typingctx, value, delta):
-    """Return whether ``value + delta`` is outside int64, or for floats is not a number."""
+    """Return whether ``value + delta`` is outside int64, or NaN for floats."""
 
     def codegen(context, builder, signature, values):
         if isinstance(signature.args[0], types.Integer):
@@ -126,7 +126,7 @@ def sum_leaves_range(typingctx, value, delta):
 @twin(_py_difference_leaves_range)
 @intrinsic
 def difference_leaves_range(typingctx, value, delta):
-    """Return whether ``value - delta`` is outside int64, or for floats is not a number."""
+    """Return whether ``value - delta`` is outside int64, or NaN for floats."""
 
     def codegen(context, builder, signature, values):
         if isinstance(signature.args[0], types.Integer):

@@ -1,4 +1,5 @@
 """Priority queues: ``MaxHeap``, ``MinHeap``, ``IndexedMaxHeap``, ``IndexedMinHeap`` and ``CountBuckets``.
 
-The first two are in ``multiset_heap``, the next two in ``indexed_heap``; ``tournament`` is what all four are.
+The first two are in ``multiset_heap``, the next two in ``indexed_heap``; all four are tournaments
+(``tournament``). ``CountBuckets`` is in ``count_buckets``.
 """

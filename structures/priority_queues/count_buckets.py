@@ -1,7 +1,7 @@
 """``CountBuckets``: a map from keys to counts, and a sorted map from each count to its keys.
 
-Every key and every distinct count is a *cell*, 8 words of one array. A hash table leads from a key to its
-cell. The address of a cell is the index of its first word; cell 0 is the *end*. ::
+Every key and every distinct count is a *cell*, 8 words of one array. A hash table maps a key to its cell. The
+address of a cell is the index of its first word; cell 0 is the *end*. ::
 
     word        0      1       2      3      4      5      6     7
     key       | KEY  | BUCKET | SIBLING     | CHILDREN    |  -  |  -    |
@@ -16,26 +16,26 @@ cell. The address of a cell is the index of its first word; cell 0 is the *end*.
 
 ORDER, SIBLING and CHILDREN are places on a ring: two words, the place before and the place after. The
 CHILDREN place of a bucket or of a key is on one ring with the SIBLING places of its children. So a place
-is taken out, or a whole ring is put in, without a look at its owner.
+is removed, or a whole ring is inserted, without access to its owner.
 
-The keys of a bucket are a *lazy pairing heap*. A key that enters is one more root; a key that leaves is
-replaced by its children. Keys are compared only when the smallest one is wanted: then the roots are linked
-into one tree. A bucket whose order nobody asks for costs nothing.
+The keys of a bucket are a *lazy pairing heap*. A key that enters becomes another root; a key that leaves is
+replaced by its children. Keys are compared only when the smallest one is needed: then the roots are linked
+into one tree. A bucket whose order is never needed costs nothing.
 
-The buckets are also the nodes of a treap: a search tree by count that is a heap by a hash of the address,
-which depends on a random seed: nobody can choose counts that make it deep. The end is above its root. A move
-by one looks at the neighbour on the ring only; a longer move climbs the tree from the old bucket and descends
-to the new one. If a key is alone in its bucket and stays between the neighbours' counts, only the bucket's
-count is written.
+The buckets are also the nodes of a treap: a search tree by count that is a heap by a hash of the address. The
+hash depends on a random seed, so that nobody can choose counts that make the tree deep. The end is above its
+root. A change by one looks only at the neighbor on the ring; a larger change climbs the tree from the old
+bucket and descends to the new one. If a key is alone in its bucket and its count stays between those of the
+neighbors, only the count of the bucket is written.
 
 Invariants
 ----------
 1. Each cell before ``used`` is the end, or a key, or a bucket, or on the list of free cells that starts at
    ``free``.
-2. The map has the cells of exactly ``size`` keys, the keys of all buckets.
-3. Rings close: the place after the place before is the place itself.
-4. From the end along ORDER the counts rise strictly, and no bucket is empty.
-5. The treap below the end, read from left to right, is ORDER; no bucket has a lower priority than a child.
+2. The map has the cells of exactly ``size`` keys, which are the keys of all buckets.
+3. Rings are closed: the place after the place before is the place itself.
+4. From the end along ORDER the counts strictly increase, and no bucket is empty.
+5. The treap below the end, in order, is ORDER; no bucket has a lower priority than a child.
 6. A key is greater than its parent in the heap, and BUCKET is the bucket of both.
 
 Complexity
@@ -44,18 +44,18 @@ For n keys and k distinct counts, m keys at the count in question:
 
 ============================  ================================================================
 get, in                       O(1) expected
-add, sub, set                 O(1) expected, amortized over growth, to a neighbouring count;
+add, sub, set                 O(1) expected, amortized over growth, to a neighboring count;
                               O(log k) expected to any other, and for a new key
 del                           O(1) expected
 max_count, min_count          O(1)
-peek, pop, peek_min, pop_min  O(log m) amortized: the roots are linked here, at most one link for
-                              each key that has entered, and for each child of a removed key
+peek, pop, peek_min, pop_min  O(log m) amortized: the roots are linked here, with at most one link
+                              for each key that has entered and each child of a removed key
 nlargest, pop_many            k times pop
 keys_at, keys_in              O(log k + m log m)
 ceiling_count, floor_count    O(log k)
 items, to_arrays              O(n log n)
-memory                        64 bytes a key and 64 a distinct count, up to twice that after
-                              growth, and the map: 26 to 51 bytes a key
+memory                        64 bytes per key and 64 per distinct count, up to twice that after
+                              growth, and the map: 26 to 51 bytes per key
 ============================  ================================================================
 
 Sources: Fredman, Sedgewick, Sleator, Tarjan, The pairing heap (1986), with links made only when
@@ -107,17 +107,16 @@ from structures.status import INT64_MAX, INT64_MIN, error, int64, int64_array
 class CountBuckets(Counted):
     """Keys with counts, in buckets of equal count: greatest count first, ties by smallest key.
 
-    ``b[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the verbs of a
+    ``b[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the methods of a
     multiset: a count of 0 removes the key, a count below 0 is an error. Unlike :class:`MaxHeap` it has
-    both ends, finds the keys of any count, and moves a key by one in O(1); it takes more memory.
+    both ends, finds the keys of any count, and changes a count by one in O(1); it takes more memory.
 
-    Calls from several threads take turns (:mod:`structures.base.locks`). The iterations of a ``prange`` may
+    It is thread-safe (:mod:`structures.base.locks`). The iterations of a ``prange`` may
     read a container from outside, but not change it.
 
-    Inside ``@njit`` the same verbs are methods and operators. Nothing raises there: a missing key has the
-    count 0, an empty container gives 0 and ``(0, 0)`` (check ``len(b)`` first), and verbs that change it
-    return a status, below 0 for a failure; ``add_many`` returns it with the index of the item that
-    failed.
+    Inside ``@njit`` there are the same methods and operators. Nothing raises there: a missing key has the
+    count 0, an empty container returns 0 and ``(0, 0)`` (check ``len(b)`` first), and methods that change it
+    return a status, below 0 for a failure; ``add_many`` returns it with the index of the item that failed.
 
     Methods for single keys:
 
@@ -326,7 +325,7 @@ class CountBuckets(Counted):
         Parameters
         ----------
         low, high : int, optional
-            Without one of them, the range has no end on this side.
+            Without one of them, the range has no bound on this side.
 
         Returns
         -------
@@ -347,13 +346,13 @@ class CountBuckets(Counted):
         return keys_within(self, least, greatest) if greatest >= INT64_MIN else np.empty(0, np.int64)
 
     def ceiling_count(self, count: int, default: Any = NOT_GIVEN) -> Any:
-        """Return the least count, of those that keys have, that is `count` or greater.
+        """Return the least count of any key that is `count` or greater.
 
         Parameters
         ----------
         count : int
         default : object, optional
-            Returned if there is none. Inside ``@njit`` an int: 0 if it is not given.
+            Returned if there is no such count. Inside ``@njit`` an int, 0 by default.
 
         Returns
         -------
@@ -362,7 +361,7 @@ class CountBuckets(Counted):
         Raises
         ------
         KeyError
-            There is none, and no default was given.
+            There is no such count, and no default was given.
 
         Complexity
         ----------
@@ -376,13 +375,13 @@ class CountBuckets(Counted):
         return self._nearest(count, True, default)
 
     def floor_count(self, count: int, default: Any = NOT_GIVEN) -> Any:
-        """Return the greatest count, of those that keys have, that is `count` or less.
+        """Return the greatest count of any key that is `count` or less.
 
         Parameters
         ----------
         count : int
         default : object, optional
-            Returned if there is none. Inside ``@njit`` an int: 0 if it is not given.
+            Returned if there is no such count. Inside ``@njit`` an int, 0 by default.
 
         Returns
         -------
@@ -391,7 +390,7 @@ class CountBuckets(Counted):
         Raises
         ------
         KeyError
-            There is none, and no default was given.
+            There is no such count, and no default was given.
 
         Complexity
         ----------

@@ -60,7 +60,7 @@ def unlink(cells, place):
 
 @inner
 def splice(cells, place, other):
-    """Make two rings one: `place`, `other` and its ring, the rest of the ring of `place`."""
+    """Join two rings to one: `place`, `other` and its ring, then the rest of the ring of `place`."""
     after, last = cells[place + UP], cells[other + DOWN]
     cells[place + UP] = other
     cells[other + DOWN] = place
@@ -78,7 +78,7 @@ def enter(cells, key_cell, bucket):
 
 @inner
 def leave(cells, key_cell):
-    """Take a key out of its bucket, replaced by its children; return whether it was the last key."""
+    """Replace a key in its bucket by its children; return whether it was the last key."""
     children = key_cell + CHILDREN
     if cells[children + UP] != children:
         splice(cells, key_cell + SIBLING, children)
@@ -110,14 +110,14 @@ def smallest(cells, bucket):
         adopt(cells, place, other)
         place = following
     place = cells[roots + DOWN]
-    while cells[place + DOWN] != roots:  # link the pairs to one tree, backwards
+    while cells[place + DOWN] != roots:  # link the pairs into one tree, backwards
         place = adopt(cells, cells[place + DOWN], place)
     return place - SIBLING
 
 
 @inner
 def gather(cells, bucket, keys, n):
-    """Write the keys of a bucket, in no order, to ``keys[n:]``; return the `n` after them."""
+    """Write the keys of a bucket, unordered, to ``keys[n:]``; return `n` plus their number."""
     place = cells[bucket + CHILDREN + UP]
     while place != bucket + CHILDREN:
         cell = place & -WORDS
@@ -132,7 +132,7 @@ def gather(cells, bucket, keys, n):
 
 # -------------------------------------------------------------------------------------- the treap of buckets
 @inner
-def neighbour(cells, bucket, side):
+def neighbor(cells, bucket, side):
     """Return the bucket with the next smaller (side 0) or greater (side 1) count, or the end."""
     return cells[bucket + ORDER + side] - ORDER
 
@@ -159,14 +159,14 @@ def is_over(cells, bucket, other):
 
 @inner
 def near(cells, start, count):
-    """Return the bucket of `count`, or else one of its two neighbours to be; the search begins at `start`.
+    """Return the bucket of `count`, or else one of the two between which it belongs; search from `start`.
 
-    From the end the search goes upwards: its next bucket has the least count.
+    From the end the search goes upwards: the bucket after the end has the least count.
     """
     side = UP if start == END or count > cells[start + COUNT] else DOWN
     if start != END and count == cells[start + COUNT]:
         return start
-    beside = neighbour(cells, start, side)
+    beside = neighbor(cells, start, side)
     if beside == END or is_past(cells[beside + COUNT], count, side):
         return start
     if cells[beside + COUNT] == count:
@@ -191,7 +191,7 @@ def at_or_above(cells, count):
     """Return the bucket of the least count that is `count` or greater, or the end."""
     found = near(cells, END, count)
     is_below = found == END or cells[found + COUNT] < count
-    return neighbour(cells, found, UP) if is_below else found
+    return neighbor(cells, found, UP) if is_below else found
 
 
 @inner
@@ -199,17 +199,17 @@ def at_or_below(cells, count):
     """Return the bucket of the greatest count that is `count` or less, or the end."""
     found = near(cells, END, count)
     is_above = found != END and cells[found + COUNT] > count
-    return neighbour(cells, found, DOWN) if is_above else found
+    return neighbor(cells, found, DOWN) if is_above else found
 
 
 @inner
 def side_of(cells, bucket):
-    """Return the side on which a bucket hangs below its parent."""
+    """Return on which side of its parent a bucket is."""
     return UP if cells[cells[bucket + PARENT] + RIGHT] == bucket else DOWN
 
 
 @inner
-def hang(cells, parent, side, child):
+def attach(cells, parent, side, child):
     """Make a bucket the child of another on one side; END removes the child."""
     cells[parent + LEFT + side] = child
     if child != END:
@@ -218,25 +218,25 @@ def hang(cells, parent, side, child):
 
 @inner
 def rotate(cells, child):
-    """Exchange a bucket and its parent in the treap; the order from left to right is the same."""
+    """Exchange a bucket and its parent in the treap, which keeps the order from left to right."""
     parent, side = cells[child + PARENT], side_of(cells, child)
     inner = cells[child + LEFT + 1 - side]
-    hang(cells, cells[parent + PARENT], side_of(cells, parent), child)
-    hang(cells, parent, side, inner)
-    hang(cells, child, 1 - side, parent)
+    attach(cells, cells[parent + PARENT], side_of(cells, parent), child)
+    attach(cells, parent, side, inner)
+    attach(cells, child, 1 - side, parent)
 
 
 @inner
 def open_bucket(cells, bucket, count, beside):
-    """Make a cell the bucket of a new count, a neighbour of the bucket `beside`."""
+    """Make a cell the bucket of a new count, a neighbor of the bucket `beside`."""
     side = UP if beside == END or count > cells[beside + COUNT] else DOWN
-    if cells[beside + LEFT + side] != END:  # then the neighbour on that side has no child on this one
-        beside, side = neighbour(cells, beside, side), 1 - side
+    if cells[beside + LEFT + side] != END:  # then the neighbor on that side has no child on this one
+        beside, side = neighbor(cells, beside, side), 1 - side
     link(cells, bucket + ORDER, beside + ORDER if side == UP else cells[beside + ORDER + DOWN])
     cells[bucket + COUNT] = count
     cells[bucket + LEFT] = END
     cells[bucket + RIGHT] = END
-    hang(cells, beside, side, bucket)
+    attach(cells, beside, side, bucket)
     while cells[bucket + PARENT] != END and is_over(cells, bucket, cells[bucket + PARENT]):
         rotate(cells, bucket)
 
@@ -248,17 +248,17 @@ def close_bucket(cells, bucket):
     while left != END and right != END:
         rotate(cells, left if is_over(cells, left, right) else right)
         left, right = cells[bucket + LEFT], cells[bucket + RIGHT]
-    hang(cells, cells[bucket + PARENT], side_of(cells, bucket), left if left != END else right)
+    attach(cells, cells[bucket + PARENT], side_of(cells, bucket), left if left != END else right)
     unlink(cells, bucket + ORDER)
 
 
 @inner
 def slide(cells, key_cell, count):
-    """Write the count of a key that is alone in its bucket, if the order of the buckets stays."""
+    """Write the new count if a key is alone in its bucket and the order stays; return whether this was so."""
     bucket = cells[key_cell + BUCKET]
     place, roots, children = key_cell + SIBLING, bucket + CHILDREN, key_cell + CHILDREN
-    less, more = neighbour(cells, bucket, DOWN), neighbour(cells, bucket, UP)
-    # One branch: the processor cannot predict whether a count rises or falls.
+    less, more = neighbor(cells, bucket, DOWN), neighbor(cells, bucket, UP)
+    # One branch, as the processor cannot predict whether a count rises or falls.
     is_alone = (
         (cells[roots + UP] == place) & (cells[roots + DOWN] == place) & (cells[children + UP] == children)
     )

@@ -34,7 +34,7 @@ from structures.priority_queues.count_buckets_cells import (
     gather,
     leave,
     near,
-    neighbour,
+    neighbor,
     open_bucket,
     slide,
     smallest,
@@ -56,7 +56,7 @@ count_buckets_type = CountBucketsType(
         map=int_map_type,  # key -> address of its cell
         size=types.int64,
         used=types.int64,  # cells from this address on have never been used
-        free=types.int64,  # address of a free cell before that, 0 for none; its first word is the next
+        free=types.int64,  # address of a free cell, 0 for none; its first word is the address of the next
     )
 )
 
@@ -83,7 +83,7 @@ def _resize(self, n_cells):
 
 @inner
 def _take_cell(self):
-    """Return a free cell; `cells` may grow for it. Return 0 if there is no memory."""
+    """Return a free cell, for which `cells` may grow; 0 if there is no memory."""
     cell = self.free
     if cell != 0:
         self.free = self.cells[cell]
@@ -104,7 +104,7 @@ def _give_cell(self, cell):
 
 @inner
 def _bucket(self, start, count):
-    """Return the bucket of `count`, found or opened, by a search from `start`; 0 if there is no memory."""
+    """Find or open the bucket of `count`, searching from `start`; return 0 if there is no memory."""
     found = near(self.cells, start, count)
     if found != END and self.cells[found + COUNT] == count:
         return found
@@ -116,7 +116,7 @@ def _bucket(self, start, count):
 
 @inner
 def _vacate(self, key_cell):
-    """Take a key out of its bucket; close the bucket if it is empty then."""
+    """Take a key out of its bucket; close the bucket if it is now empty."""
     if leave(self.cells, key_cell):
         bucket = self.cells[key_cell + BUCKET]
         close_bucket(self.cells, bucket)
@@ -241,7 +241,7 @@ def _first(self, side):
     """Return the cell of the smallest key of the least (side 1) or greatest (side 0) count, or 0."""
     if self.size == 0:
         return 0
-    return smallest(self.cells, neighbour(self.cells, END, side))
+    return smallest(self.cells, neighbor(self.cells, END, side))
 
 
 @inner
@@ -291,13 +291,13 @@ def _pop_min(self):
 @method(CountBucketsType, "max_count")
 @quiet
 def _max_count(self):
-    return self.cells[neighbour(self.cells, END, DOWN) + COUNT]
+    return self.cells[neighbor(self.cells, END, DOWN) + COUNT]
 
 
 @method(CountBucketsType, "min_count")
 @quiet
 def _min_count(self):
-    return self.cells[neighbour(self.cells, END, UP) + COUNT]
+    return self.cells[neighbor(self.cells, END, UP) + COUNT]
 
 
 @method(CountBucketsType, "keys_at")
@@ -322,7 +322,7 @@ def keys_within(self, least, greatest):
     while bucket != END and self.cells[bucket + COUNT] >= least:
         start, n = n, gather(self.cells, bucket, keys, n)
         sort(keys[start:n])
-        bucket = neighbour(self.cells, bucket, DOWN)
+        bucket = neighbor(self.cells, bucket, DOWN)
     return keys[:n].copy()
 
 
@@ -339,7 +339,7 @@ def _keys_in(self, low=None, high=None):
 
 @quiet
 def nearest_count(self, count, is_above):
-    """Return whether there is a count at or on one side of `count`, and the nearest one."""
+    """Return whether there is a count at or above (or below) `count`, and the nearest such count."""
     bucket = at_or_above(self.cells, count) if is_above else at_or_below(self.cells, count)
     return bucket != END, self.cells[bucket + COUNT]
 
@@ -371,12 +371,12 @@ def _ties(self):
 @kernel
 def _counts(self):
     counts = new_words(self.size)
-    bucket = neighbour(self.cells, END, DOWN)
+    bucket = neighbor(self.cells, END, DOWN)
     n = 0
     while bucket != END:
         counts[n] = self.cells[bucket + COUNT]
         n += 1
-        bucket = neighbour(self.cells, bucket, DOWN)
+        bucket = neighbor(self.cells, bucket, DOWN)
     return counts[:n].copy()
 
 
@@ -385,13 +385,13 @@ def _counts(self):
 def _to_arrays(self):
     keys = new_words(self.size)
     counts = new_words(self.size)
-    bucket = neighbour(self.cells, END, DOWN)
+    bucket = neighbor(self.cells, END, DOWN)
     n = 0
     while bucket != END:
         start, n = n, gather(self.cells, bucket, keys, n)
         sort(keys[start:n])
         counts[start:n] = self.cells[bucket + COUNT]
-        bucket = neighbour(self.cells, bucket, DOWN)
+        bucket = neighbor(self.cells, bucket, DOWN)
     return keys, counts
 
 
@@ -455,7 +455,7 @@ def _copy(self):
 @method(CountBucketsType, "reserve")
 @quiet
 def _reserve(self, n_keys):
-    n_cells = 2 * n_keys + 2  # each key with a count of its own, and one that moves
+    n_cells = 2 * n_keys + 2  # each key with its own bucket, the end, and the new bucket of a moving key
     if n_cells * WORDS > self.cells.size and not _resize(self, n_cells):
         return status.NO_MEMORY
     return self.map.reserve(n_keys)
@@ -463,7 +463,7 @@ def _reserve(self, n_keys):
 
 @kernel
 def state(self):
-    """Return what the invariants are about, for ``_check()``."""
+    """Return the state that ``_check()`` tests."""
     return self.cells.copy(), self.map.copy(), self.size, self.used, self.free
 
 

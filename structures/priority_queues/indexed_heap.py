@@ -1,7 +1,7 @@
 """``IndexedMaxHeap`` and ``IndexedMinHeap``: priority queues of the keys 0 ... n - 1, without a hash table.
 
-A key is its own id in a tournament (:mod:`structures.priority_queues.tournament`, whose invariants are 1 to
-4). Its memory is for all n keys.
+A key is its own id in a tournament (:mod:`structures.priority_queues.tournament`, which has invariants 1 to
+4). There is memory for all n keys.
 
 Invariants
 ----------
@@ -12,14 +12,14 @@ Complexity
 ===================================  =====================================================
 peek, get, ``in``                    O(1)
 set, add, sub, remove, pop, improve  O(log n), log32(n) levels; O(1) levels expected for a key
-                                     that comes with a random count, or is not the top
-add_many, pop_many                   O(log n) an item
+                                     that enters with a random count, or is not the top
+add_many, pop_many                   O(log n) per item
 nlargest, nsmallest of k             O(k log n)
 ties                                 O(m log n) for m keys
 to_arrays, items                     O(m log n) for m keys
 clear                                O(log n) for each key in the heap, at most O(n)
 construction, from_arrays, copy      O(n)
-memory                               8.5 bytes a key of the range; 17 with ages
+memory                               8.5 bytes per key of the range; 17 with ages
 ===================================  =====================================================
 
 Source: the methods are those of the indexed priority queue of Sedgewick and Wayne, Algorithms, 2.4.
@@ -72,7 +72,7 @@ class _IndexedHeap(Heap):
 
     @classmethod
     def type(cls, dtype: Any = np.int64) -> Any:
-        """Return the numba type of a heap, for ``List.empty_list``, for specifications and signatures.
+        """Return the numba type of a heap, for ``List.empty_list``, field specifications and signatures.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class _IndexedHeap(Heap):
         counts : (m,) array_like of int or float
             An array of float32 makes a float32 heap, other floats a float64 heap.
         n : int, optional
-            How many keys there can be; by default, the greatest key and 1.
+            How many keys there can be; by default, the greatest key plus 1.
         ties : {"key", "fifo"}
             Which of equal counts is first: the smallest key, or the first in the arrays.
 
@@ -123,8 +123,8 @@ class _IndexedHeap(Heap):
         IndexError
             A key is not in ``range(n)``.
         ValueError
-            A key is a duplicate, a count is not a number, the arrays differ in length, or `ties` is another
-            word.
+            A key is a duplicate, a count is NaN, the arrays differ in length, or `ties` is not one of its
+            choices.
 
         Complexity
         ----------
@@ -160,7 +160,7 @@ class _IndexedHeap(Heap):
         return float32_array(values, name) if self.dtype == np.float32 else super()._numbers(values, name)
 
     def _in_range(self, key: int) -> int:
-        """Return a key, or raise if it is past the end."""
+        """Return a key, or raise if it is out of range."""
         if not 0 <= int64(key) < self.n_keys:
             self._done(status.OUT_OF_RANGE, key)
         return key
@@ -169,7 +169,7 @@ class _IndexedHeap(Heap):
         return super().__getitem__(self._in_range(key))
 
     def replace(self, key: int, count: Any) -> tuple[int, Any]:
-        """Remove the top and set `key` to `count`; return (key, count) of the top that was.
+        """Remove the top and set `key` to `count`; return (key, count) of the old top.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class _IndexedHeap(Heap):
         IndexError
             `key` is not in ``range(n_keys)``; the heap is as it was.
         ValueError
-            `count` is not a number; the heap is as it was.
+            `count` is NaN; the heap is as it was.
 
         Complexity
         ----------
@@ -205,9 +205,9 @@ class _IndexedHeap(Heap):
         return super().replace(self._in_range(key), count)
 
     def improve(self, key: int, count: Any) -> bool:
-        """Insert `key`, or give it `count` if that is nearer to the top than the count it has.
+        """Insert `key`, or give it `count` if that is nearer to the top than its present count.
 
-        It is known as *decrease-key* or *push-or-decrease*. In compiled code it returns 1 or 0, or a status
+        This is known as *decrease-key* or *push-or-decrease*. In compiled code it returns 1 or 0, or a status
         below 0: ``if h.improve(key, count) > 0``.
 
         Parameters
@@ -218,14 +218,14 @@ class _IndexedHeap(Heap):
         Returns
         -------
         bool
-            Whether the key was inserted or has got the count.
+            Whether the key was inserted or its count changed.
 
         Raises
         ------
         IndexError
             `key` is not in ``range(n_keys)``.
         ValueError
-            `count` is not a number.
+            `count` is NaN.
 
         Complexity
         ----------
@@ -255,25 +255,24 @@ class _IndexedHeap(Heap):
 class IndexedMaxHeap(GreatestFirst, _IndexedHeap):
     """Priority queue of the keys 0 ... n - 1, greatest count first.
 
-    For nodes of a graph, pixels, vertices of a mesh: keys that are numbered already. It has the methods of
-    :class:`MaxHeap` and is several times as fast, but its memory is for all n keys. One heap serves many
-    searches: :meth:`clear` takes time for the keys that are in it only.
+    For keys that are already numbered: nodes of a graph, pixels, vertices of a mesh. It has the methods of
+    :class:`MaxHeap` and is several times as fast, but takes memory for all n keys. One heap can be used for
+    many searches: :meth:`clear` takes time only for the keys in the heap.
 
-    ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the verbs of a
-    multiset: a count of 0 removes the key, a count below 0 is an error. Calls from several
-    threads take turns (:mod:`structures.base.locks`).
+    ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the methods of a
+    multiset: a count of 0 removes the key, a count below 0 is an error. It is thread-safe
+    (:mod:`structures.base.locks`).
 
-    Inside ``@njit`` the same verbs are methods and operators. Nothing raises there, except when there is no
-    memory for an array that is returned: a missing key has the count 0, an empty heap gives ``(0, 0)`` (check
-    ``len(h)`` first), and verbs that change the heap return a status, below 0 for a failure. A float for an
-    integer is a typing error there.
+    Inside ``@njit`` there are the same methods and operators. Nothing raises there, except if there is no
+    memory for an array that is returned: a missing key has the count 0, an empty heap returns ``(0, 0)``
+    (check ``len(h)`` first), and methods that change the heap return a status, below 0 for a failure. A float
+    for an integer is a typing error there.
 
     Methods for single keys:
 
     * ``h[key]``, ``h[key] = count``, ``del h[key]``, ``key in h``, ``len(h)``
     * :meth:`improve`, :meth:`get`, :meth:`add`, :meth:`sub`
-    * ``h.prefetch(key)``, in compiled code only: it has the processor load what the next call of that key
-      will need
+    * ``h.prefetch(key)``, only in compiled code: starts to load what the next call with that key will need
 
     Methods for the top:
 
@@ -292,14 +291,14 @@ class IndexedMaxHeap(GreatestFirst, _IndexedHeap):
         Type of the counts.
     ties : {"key", "fifo"}
         Which of equal counts is first: the smallest key, or the key that came first. A key whose count
-        changes comes anew, as if it had left before; one that is given the count it has keeps its turn.
+        changes counts as new, as if it had left and come again; setting the same count changes nothing.
 
     Raises
     ------
     TypeError
         `n` is not an integer, or `dtype` is another type.
     ValueError
-        `n` is negative, or `ties` is another word.
+        `n` is negative, or `ties` is not one of its choices.
     MemoryError
         There is not enough memory.
 
@@ -328,14 +327,14 @@ class IndexedMinHeap(LeastFirst, _IndexedHeap):
         Type of the counts.
     ties : {"key", "fifo"}
         Which of equal counts is first: the smallest key, or the key that came first. A key whose count
-        changes comes anew, as if it had left before; one that is given the count it has keeps its turn.
+        changes counts as new, as if it had left and come again; setting the same count changes nothing.
 
     Raises
     ------
     TypeError
         `n` is not an integer, or `dtype` is another type.
     ValueError
-        `n` is negative, or `ties` is another word.
+        `n` is negative, or `ties` is not one of its choices.
     MemoryError
         There is not enough memory.
 

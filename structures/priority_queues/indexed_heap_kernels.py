@@ -1,4 +1,4 @@
-"""The numba types of indexed heaps, and the verbs that they alone have: a key is its own id."""
+"""The numba types of indexed heaps, where a key is its own id, and the methods that only they have."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _start(self, n):
 
 @kernel
 def indexed_heap_of(typ, start, keys, counts, n):
-    """Return a heap of arrays, or raise as the class in Python does."""
+    """Return a heap made from arrays, or raise as the Python class does."""
     n_keys = 0
     if n is None:
         for i in range(keys.size):
@@ -105,7 +105,7 @@ def indexed_heap_of(typ, start, keys, counts, n):
 @method(IndexedHeapType, "_id_for")
 @inner
 def _id_of(self, key):
-    # Where the key is not in range(n), one of the two is negative.
+    # If the key is not in range(n), one of the two is negative.
     return key if (key | (self.n - 1 - key)) >= 0 else status.OUT_OF_RANGE
 
 

@@ -1,14 +1,14 @@
 """``MaxHeap`` and ``MinHeap``: addressable multiset heaps. Any int64 is a key; its count is its priority.
 
 A map gives each key a number, its *id*. The ids are in a tournament
-(:mod:`structures.priority_queues.tournament`, whose invariants are 1 to 4), which grows. ::
+(:mod:`structures.priority_queues.tournament`, which has invariants 1 to 4), which grows. ::
 
     map      key -> id
     key_of   key_of[id], with ties="fifo"; with ties="key" a key is the age of its entry
 
-A key that leaves the heap stays in the map, and has its id again if it comes back. Where there are no more
-ids, and a quarter of them are those of keys that have left, the map is cleared and the keys in the heap get
-the first ids. Else the tournament grows: its leaves are copied, and what is above them is built anew.
+A key that leaves the heap stays in the map, and gets the same id if it comes back. When all ids are used, and
+a quarter of them belong to keys that have left, the map is cleared and the keys in the heap get the first
+ids. Otherwise the tournament grows: its leaves are copied, and the levels above them are rebuilt.
 
 Invariants
 ----------
@@ -19,14 +19,14 @@ Complexity
 ----------
 ===================================  =====================================================
 peek, get, ``in``                    O(1) expected
-set, add, sub, remove, pop           O(log n), log32(n) levels, amortised over growth; O(1)
+set, add, sub, remove, pop           O(log n), log32(n) levels, amortized over growth; O(1)
                                      levels expected for a key that is not the top
-add_many, pop_many                   O(log n) an item
+add_many, pop_many                   O(log n) per item
 nlargest, nsmallest of k             O(k log n)
 ties                                 O(m log n) for m keys
 from_arrays, copy                    O(n)
 to_arrays, items                     O(n) for each byte that varies
-memory                               17 to 34 bytes a key, 25 to 50 with ``ties="fifo"``; and the
+memory                               17 to 34 bytes per key, 25 to 50 with ``ties="fifo"``; and the
                                      map, 26 to 51; a third more with keys that have left
 ===================================  =====================================================
 """
@@ -72,14 +72,14 @@ class _MultisetHeap(Heap):
 
     @classmethod
     def type(cls, dtype: Any = None, ties: str = "key") -> Any:
-        """Return the numba type of a heap, for ``List.empty_list``, for specifications and signatures.
+        """Return the numba type of a heap, for ``List.empty_list``, field specifications and signatures.
 
         Parameters
         ----------
         dtype : {int64, float64}, optional
             Type of the counts, int64 by default.
         ties : {"key", "fifo"}
-            What is first of equal counts: the smallest key, or what came first.
+            Which of equal counts is first: the smallest key, or the key that came first.
 
         Returns
         -------
@@ -90,7 +90,7 @@ class _MultisetHeap(Heap):
         TypeError
             Another dtype.
         ValueError
-            `ties` is neither of the two.
+            `ties` is not one of its choices.
 
         Complexity
         ----------
@@ -115,7 +115,7 @@ class _MultisetHeap(Heap):
             With ``ties="fifo"``, in the order in which they came.
         counts : (n,) array_like of int or float
         ties : {"key", "fifo"}
-            What is first of equal counts: the smallest key, or what came first.
+            Which of equal counts is first: the smallest key, or the key that came first.
 
         Returns
         -------
@@ -124,7 +124,8 @@ class _MultisetHeap(Heap):
         Raises
         ------
         ValueError
-            A key is a duplicate, a count is not a number, the arrays differ in length, or `ties` is another.
+            A key is a duplicate, a count is NaN, the arrays differ in length, or `ties` is not one of its
+            choices.
 
         Complexity
         ----------
@@ -158,7 +159,7 @@ class _MultisetHeap(Heap):
 
     @property
     def tie_order(self) -> str:
-        """What is first of equal counts: the smallest "key", or what came first, "fifo"."""
+        """Which of equal counts is first: the smallest key ("key") or the key that came first ("fifo")."""
         return "fifo" if is_by_age(self) else "key"
 
     def _check(self) -> None:
@@ -170,26 +171,26 @@ class _MultisetHeap(Heap):
         ranks, _, ages, n, last = tournament(self)
         id_of._check()
         assert sorted(id_of.values().tolist()) == list(range(n)), "6: ids"
-        for key, number in id_of.items():
-            if (ranks[number], ages[number]) != (ABSENT, ABSENT) or number == last:
-                assert (key_of if self.tie_order == "fifo" else ages)[number] == key, "5: keys and ids"
+        for key, key_id in id_of.items():
+            if (ranks[key_id], ages[key_id]) != (ABSENT, ABSENT) or key_id == last:
+                assert (key_of if self.tie_order == "fifo" else ages)[key_id] == key, "5: keys and ids"
 
 
 class MaxHeap(GreatestFirst, _MultisetHeap):
-    """Addressable multiset heap, greatest count first; of equal counts, the smallest key or what came first.
+    """Addressable multiset heap, greatest count first; of equal counts, the smallest or the oldest key.
 
-    ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the verbs of a
-    multiset: a count of 0 removes the key, a count below 0 is an error. Calls from several
-    threads take turns (:mod:`structures.base.locks`).
+    ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the methods of a
+    multiset: a count of 0 removes the key, a count below 0 is an error. It is thread-safe
+    (:mod:`structures.base.locks`).
 
-    With ``ties="fifo"`` the entry that came first leaves first, of those with equal counts. An entry whose
-    count changes to another one is as new as if it had left and come again; one that is set to the count it
-    has keeps its age. Copies and pickles keep the order of ages, and ``==`` compares it.
+    With ``ties="fifo"``, the key that came first leaves first, of those with equal counts. A key whose count
+    changes counts as new, as if it had left and come again; setting the same count changes nothing. Copies
+    and pickles keep the order of ages, and ``==`` compares it.
 
-    Inside ``@njit`` the same verbs are methods and operators. Nothing raises there, except when there is no
-    memory for an array that is returned: a missing key has the count 0, an empty heap gives ``(0, 0)`` (check
-    ``len(h)`` first), and verbs that change the heap return a status, below 0 for a failure. A float for an
-    integer is a typing error there.
+    Inside ``@njit`` there are the same methods and operators. Nothing raises there, except if there is no
+    memory for an array that is returned: a missing key has the count 0, an empty heap returns ``(0, 0)``
+    (check ``len(h)`` first), and methods that change the heap return a status, below 0 for a failure. A float
+    for an integer is a typing error there.
 
     Methods for single keys:
 
@@ -212,14 +213,14 @@ class MaxHeap(GreatestFirst, _MultisetHeap):
     dtype : {int64, float64}, optional
         Type of the counts; by default the type of the initial ones, int64 if there are none.
     ties : {"key", "fifo"}
-        What is first of equal counts: the smallest key, or what came first.
+        Which of equal counts is first: the smallest key, or the key that came first.
 
     Raises
     ------
     TypeError
         `dtype` is another type, or a key or a count is not a number of its type.
     ValueError
-        A key is a duplicate, a count is not a number, or `ties` is neither of the two.
+        A key is a duplicate, a count is NaN, or `ties` is not one of its choices.
     OverflowError
         A number does not fit int64.
 
@@ -235,7 +236,7 @@ class MaxHeap(GreatestFirst, _MultisetHeap):
 
 
 class MinHeap(LeastFirst, _MultisetHeap):
-    """Addressable multiset heap, least count first; of equal counts, the smallest key or what came first.
+    """Addressable multiset heap, least count first; of equal counts, the smallest or the oldest key.
 
     The same as :class:`MaxHeap`, except for the order.
 
@@ -246,14 +247,14 @@ class MinHeap(LeastFirst, _MultisetHeap):
     dtype : {int64, float64}, optional
         Type of the counts; by default the type of the initial ones, int64 if there are none.
     ties : {"key", "fifo"}
-        What is first of equal counts: the smallest key, or what came first.
+        Which of equal counts is first: the smallest key, or the key that came first.
 
     Raises
     ------
     TypeError
         `dtype` is another type, or a key or a count is not a number of its type.
     ValueError
-        A key is a duplicate, a count is not a number, or `ties` is neither of the two.
+        A key is a duplicate, a count is NaN, or `ties` is not one of its choices.
     OverflowError
         A number does not fit int64.
 

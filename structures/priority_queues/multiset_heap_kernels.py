@@ -1,4 +1,4 @@
-"""The numba types of ``MaxHeap`` and ``MinHeap``: how keys get ids, and ids are given anew."""
+"""The numba types of ``MaxHeap`` and ``MinHeap``: how keys get ids, and how ids are reassigned."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from structures.priority_queues.tournament_layout import (
     words_for,
 )
 
-_FEW = 1 << 10  # leaves; up to here, there are four to eight times as many after growth
+_FEW = 1 << 10  # leaves; a smaller heap grows to four to eight times its size
 
 
 class MultisetHeapType(HeapType):
@@ -57,7 +57,7 @@ def _fields(priority_type: Any, ties: str) -> list[tuple[str, Any]]:
         priority_type,
         map=int_map_type,  # key -> id
         key_of=types.int64[::1],  # key_of[id], where the age of an entry is not its key; else empty
-        **({"fifo": types.int8} if ties == "fifo" else {}),  # so that the types differ
+        **({"fifo": types.int8} if ties == "fifo" else {}),  # only so that the types differ
     )
 
 
@@ -124,7 +124,7 @@ def _start(self, n):
 
 @late
 def _grow(self, n_leaves):
-    """Make room for so many ids: copy all leaves, and build what is above them."""
+    """Grow to `n_leaves`: copy all leaves, and rebuild the levels above them."""
     n_words = words_for(n_leaves)
     ranks, ages, winners = new_words(n_words), new_words(n_words), new_words(n_words - n_leaves)
     key_of = new_words(n_leaves * self.by_age)
@@ -140,17 +140,17 @@ def _grow(self, n_leaves):
 
 
 @late
-def _give_ids_anew(self):
-    """Give the keys in the heap the first ids; those of keys that have left are free then."""
+def _reassign_ids(self):
+    """Give the keys in the heap the first ids, which frees the ids of keys that have left."""
     self.map.clear()
     n = 0
-    for number in range(self.n):
-        key = self._key_at(number)
-        if is_in(self, number):
-            if number == self.last:
+    for key_id in range(self.n):
+        key = self._key_at(key_id)
+        if is_in(self, key_id):
+            if key_id == self.last:
                 self.last = n
-            self.ranks[n] = self.ranks[number]
-            self.ages[n] = self.ages[number]
+            self.ranks[n] = self.ranks[key_id]
+            self.ages[n] = self.ages[key_id]
             if self.by_age:
                 self.key_of[n] = key
             put(self.map, key, find(self.map, key), n)
@@ -164,34 +164,34 @@ def _give_ids_anew(self):
 
 @late
 def _make_id_room(self):
-    """See to it that there is an id for one more key; False if there is no memory."""
+    """Make sure that there is an id for one more key; return False if there is no memory."""
     if 4 * self.size > 3 * self.n:
         has_leaf = self.n < n_leaves_of(self) or _grow(self, larger(2 * self.n, smaller(8 * self.n, _FEW)))
         if has_leaf and (self.map.size < self.map.due or make_room(self.map)):
             return True
-    return self.size < self.n and _give_ids_anew(self)
+    return self.size < self.n and _reassign_ids(self)
 
 
 @inner
 def _new_id(self, key, entry):
-    number = self.n
-    if rarely((number == n_leaves_of(self)) | (self.map.size >= self.map.due)):
+    key_id = self.n
+    if rarely((key_id == n_leaves_of(self)) | (self.map.size >= self.map.due)):
         if not _make_id_room(self):
             return status.NO_MEMORY
         entry = find(self.map, key)
-        number = self.n
-    write(entry, key, number)
+        key_id = self.n
+    write(entry, key, key_id)
     self.map.size += 1
     if self.by_age:
-        self.key_of[number] = key
-    self.n = number + 1
-    return number
+        self.key_of[key_id] = key
+    self.n = key_id + 1
+    return key_id
 
 
 @method(MultisetHeapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
-    # A third more than the keys: so many may leave before ids are given anew.
+    # A third more than the keys: this many may leave before ids are reassigned.
     n_leaves = larger(n_leaves_of(self), padded(n_keys + n_keys // 3 + 1))
     if self.map.reserve(n_leaves) < 0:
         return status.NO_MEMORY
@@ -254,7 +254,7 @@ def _clear(self):
 
 @kernel
 def state(self):
-    """Return what the invariants of keys and ids are about, for ``_check()``."""
+    """Return the keys and ids, for ``_check()``."""
     return self.key_of.copy(), self.map.copy()
 
 

@@ -1,8 +1,8 @@
-"""The tournament that all heaps are: 32 ids at a time, and a leaf for each.
+"""The tournament tree that all heaps use: rows of 32 words, and a leaf for each id.
 
 A tournament over int64 *ranks*, least rank first. Every id has a leaf, in the heap or not. The first of a
 row of 32 words is written to one word of the level above, with its id. The rank of a priority is an int64 in
-the same order (for floats, the bits); a heap with the greatest first takes the complement. ::
+the same order (for floats, from the bits); a heap with the greatest first uses the complement. ::
 
     level 0      0 1 2 ... 31 | 32 ... 63 | ... | ... n - 1 -    the leaf of each id; - past the end
                         |            |
@@ -14,30 +14,31 @@ the same order (for floats, the bits); a heap with the greatest first takes the 
     winners                level 1 | level 2        the id of each of these ranks
     ages         level 0 | level 1 | level 2        the order of equal ranks; empty where ids order them
 
-An id that comes, or comes nearer to the top, is written upwards as long as it wins. For one that leaves, or
-falls back, the first among the others is found in the row of every level where it has won: in none, most
-often. The addresses of the rows follow from the id, so that the processor loads all of them at once. A row is
-read with a few vector instructions. In an implicit heap with the slot of each id in an array, the next row is
-known when the last one is decided, and an entry writes its slot whenever it moves; this one has no slots.
+An id that enters, or moves toward the top, is written upwards as long as it wins. When an id leaves, or moves
+away from the top, the first of the other ids is found in the row of every level where it has won, most often
+nowhere. The addresses of the rows follow from the id, so the processor loads all of them at once. A row is
+read with a few vector instructions. In an implicit heap with an array of positions, the address of the next
+row depends on the comparisons in the last one, and each move of an entry also writes its position.
 
 Of equal priorities, the smallest key is first (``ties="key"``), or the key that came first
-(``ties="fifo"``): it has the least *age*, a number that grows with each entry. A key that gets another
-priority comes anew, as if it had left before; one that is given the priority it has keeps its age. Where keys
-decide, the key is its age. Ids that are keys need no array for that, until a priority has the rank that marks
-absent ids.
+(``ties="fifo"``): it has the least *age*, a number that increases with each entry. A key that gets another
+priority counts as new, as if it had left and come again; setting the same priority keeps the age. With
+``ties="key"`` the key is the age. If ids are keys, this needs no array, until a priority has the rank that
+marks absent ids.
 
-A heap of any keys may have one entry with the rank and the age that mark absent ids: that of the greatest key
-with the last of all priorities. Its id is in the field ``last``.
+A heap of any keys may have one entry with the rank and the age that mark absent ids: the greatest key with
+the last of all priorities. Its id is in the field ``last``.
 
 Invariants
 ----------
 1. Each word above level 0 has the least (rank, age) of its row below, and ``winners`` has the id of that
-   entry; without ages, the id is the age. Where no id of a row is in the heap, or only ``last``, rank and age
-   are those of absent ids, and the winner is any.
+   entry; without ages, the id is the age. If no id of a row is in the heap, or only ``last``, rank and age
+   are those of absent ids, and the winner is arbitrary.
 2. Ids that are not in the heap, and the rest of the last row of a level, have the greatest int64 as rank and,
    if there are ages, as age. ``size`` ids are in the heap, all of them below ``n``.
 3. All ages of ids in the heap differ.
-4. Level 0 is whole rows, with room for n ids; each level has a word for each row below; the root is alone.
+4. Level 0 has whole rows, with room for n ids; each level has a word for each row below; the root is the last
+   word.
 
 Source: Knuth, The Art of Computer Programming, 5.4.1, trees of winners.
 """
@@ -74,7 +75,7 @@ def by_age_of(ties: Any) -> int:
 
 
 class Heap(Counted):
-    """What all heaps share."""
+    """Base of all heaps."""
 
     __slots__ = ()
     _greatest_first: bool
@@ -82,7 +83,7 @@ class Heap(Counted):
 
     @classmethod
     def _filled(cls, heap_type: Any, n: int, ties: str, keys: np.ndarray, counts: np.ndarray) -> Any:
-        """Return a heap with room for `n` ids, of distinct keys with priorities."""
+        """Return a heap of distinct keys with priorities, with room for `n` ids."""
         cls._same_length(keys, counts, "counts")
         self = cls._like(new_heap(heap_type, n, *heap_type.start, by_age_of(ties)))
         cls._done(status.OK if has_room(self, n) else status.NO_MEMORY, f"{n} keys")
@@ -97,7 +98,7 @@ class Heap(Counted):
         return self._type.dtype
 
     def _content(self) -> tuple[np.ndarray, ...]:
-        """Return the items in the order of popping, of which the ages are a part."""
+        """Return the items in the order of popping, in which ages count."""
         return self.to_arrays()
 
     def _check(self) -> None:

@@ -1,8 +1,8 @@
-"""The base of the numba types of heaps, and their verbs: kernels that take a heap.
+"""The base of the numba types of heaps, and their methods: kernels that take a heap.
 
-What differs is how a key gets to its id. A type has the methods ``_start(n)``, which makes what is not
-part of the tournament; ``_id_of(key)`` and ``_id_for(key)``, the id of a key or a status below 0, where the
-second gives a new key one; and ``_key_at(at)``, the key of the entry of a word.
+Heaps differ in how a key gets its id. A type has the methods ``_start(n)``, which creates what is not part of
+the tournament; ``_id_of(key)`` and ``_id_for(key)``, which return the id of a key or a status below 0, where
+the second gives a new key an id; and ``_key_at(at)``, the key of the entry in a word.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from structures.priority_queues.tournament_layout import (
 
 # ------------------------------------------------------------------------------------------------ types
 class HeapType(CountedType):
-    """Base of the numba types of heaps: one concrete type per class, dtype and maybe order of ties."""
+    """Base of the numba types of heaps: one concrete type per class, dtype and, for some, order of ties."""
 
     complement = 0  # -1 reverses the order of priorities
     sorting_verbs = ("nlargest", "nsmallest")
@@ -76,7 +76,7 @@ def heap_fields(priority_type: Any, **others: Any) -> list[tuple[str, Any]]:
     """Return the fields of a heap."""
     return fields_of(
         ranks=types.int64[::1],  # ranks[id], then those of the winners, level by level; the last is the root
-        winners=types.int64[::1],  # winners[i] is the id of which ranks[i + number of leaves] is the rank
+        winners=types.int64[::1],  # winners[i] is the id whose rank is ranks[i + number of leaves]
         ages=types.int64[::1],  # ages[i] belongs to ranks[i]; empty where ids order equal ranks
         n=types.int64,  # ids are 0 ... n - 1
         size=types.int64,
@@ -95,7 +95,7 @@ NOBODY = -1
 # --------------------------------------------------------------------------------------------- new heaps
 @inner
 def make_leaves(self, n_leaves, with_ages):
-    """Allocate the arrays of a heap, for `n_leaves`; nothing is in it."""
+    """Allocate the arrays of an empty heap with `n_leaves`."""
     n_words = words_for(n_leaves)
     self.ranks = new_words(n_words)
     self.winners = new_words(n_words - n_leaves)
@@ -113,9 +113,9 @@ def n_leaves_of(self):
 
 @kernel
 def new_heap(typ, n, zero, complement, by_age):
-    """Return an empty heap of a type with room for `n` ids, with a zero of the type of its priorities.
+    """Return an empty heap of a type with room for `n` ids; `zero` is a 0 of the type of its priorities.
 
-    Where there is no memory, it has room for fewer: an exception would leak what is there.
+    If there is no memory, it has room for fewer: an exception would leak what is allocated already.
     """
     self = new(typ)
     self.last = NOBODY
@@ -130,7 +130,7 @@ def new_heap(typ, n, zero, complement, by_age):
 
 @quiet
 def has_room(self, n):
-    """Return whether there is room for so many ids."""
+    """Return whether there is room for `n` ids."""
     return n_leaves_of(self) >= n
 
 
@@ -139,17 +139,17 @@ def fill(self, keys, priorities):
     """Fill an empty heap that has room. Returns (status, index of the item that failed)."""
     for i in range(keys.size):
         self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
-        number = self._id_for(keys[i])
-        if number < 0:
-            return number, i if number == status.OUT_OF_RANGE else keys.size
+        key_id = self._id_for(keys[i])
+        if key_id < 0:
+            return key_id, i if key_id == status.OUT_OF_RANGE else keys.size
         if priorities[i] != priorities[i]:
             return status.NOT_A_NUMBER, i
-        if is_in(self, number):
+        if is_in(self, key_id):
             return status.DUPLICATE, i
         rank, age = _rank_of(self, priorities[i]), _age_of_new(self, keys[i])
-        if rarely(rank == ABSENT) and not _may_be_absent(self, number, age):
+        if rarely(rank == ABSENT) and not _may_be_absent(self, key_id, age):
             return status.NO_MEMORY, keys.size
-        write_leaf(self.ranks, self.ages, number, rank, age)
+        write_leaf(self.ranks, self.ages, key_id, rank, age)
     build(self.ranks, self.winners, self.ages)
     self.size = keys.size
     return status.OK, keys.size
@@ -157,7 +157,7 @@ def fill(self, keys, priorities):
 
 @kernel
 def heap_of(typ, n, start, keys, priorities):
-    """Return a heap of arrays, or raise as the class in Python does; the heap is released then."""
+    """Return a heap made from arrays, or release it and raise as the Python class does."""
     check_sizes(keys, priorities)
     zero, complement, by_age = start
     self = new_heap(typ, n, zero, complement, by_age)
@@ -167,7 +167,7 @@ def heap_of(typ, n, start, keys, priorities):
     if failure == status.OUT_OF_RANGE:
         raise IndexError("a key is out of range")
     if failure == status.NOT_A_NUMBER:
-        raise ValueError("a count is not a number")
+        raise ValueError("a count is not a key_id")
     if failure == status.DUPLICATE:
         raise ValueError("a key is a duplicate")
     if failure < 0:
@@ -177,9 +177,9 @@ def heap_of(typ, n, start, keys, priorities):
 
 # -------------------------------------------------------------------------------------------- one entry
 @inner
-def is_in(self, number):
+def is_in(self, key_id):
     """Return whether an id is in the heap."""
-    return is_present(self.ranks, self.ages, number) or number == self.last
+    return is_present(self.ranks, self.ages, key_id) or key_id == self.last
 
 
 @inner
@@ -193,16 +193,16 @@ def _priority_at(self, at):
 
 
 @inner
-def _priority_of(self, number, default):
-    """Return the priority of an id, `default` if it is not in the heap; below 0 there is no id."""
-    if number >= 0 and is_in(self, number):
-        return _priority_at(self, number)
+def _priority_of(self, key_id, default):
+    """Return the priority of an id, or `default` if it is not in the heap or negative."""
+    if key_id >= 0 and is_in(self, key_id):
+        return _priority_at(self, key_id)
     return as_count(default, self.zero)
 
 
 @inner
 def _age_of_new(self, key):
-    """Return the age of an entry that comes now."""
+    """Return the age of a new entry."""
     if not self.by_age:
         return key
     age = self.next_age
@@ -212,7 +212,7 @@ def _age_of_new(self, key):
 
 @late
 def _order_by_ages(self):
-    """Keep ages from now on: the rank of some key will be the mark of absent ones."""
+    """Start to store ages, because some key will have the rank that marks absent ids."""
     ages = new_words(self.ranks.size)
     n_leaves = n_leaves_of(self)
     for at in range(ages.size):
@@ -224,38 +224,38 @@ def _order_by_ages(self):
 
 
 @inner
-def _may_be_absent(self, number, age):
+def _may_be_absent(self, key_id, age):
     """Prepare for an entry with the rank that marks absent ids; return whether there is memory."""
     if age == ABSENT:
-        self.last = number
+        self.last = key_id
     return self.ages.size > 0 or _order_by_ages(self)
 
 
 @inner
-def _assign(self, number, key, rank):
-    """Insert an id with a rank, or give it another one, if it has another."""
-    before = pointer_to(self.ranks, number)[0]
-    was_in = before != ABSENT or is_in(self, number)
+def _assign(self, key_id, key, rank):
+    """Insert an id with a rank, or change its rank; the same rank changes nothing."""
+    before = pointer_to(self.ranks, key_id)[0]
+    was_in = before != ABSENT or is_in(self, key_id)
     if rank == before and was_in:
         return status.OK
     age = _age_of_new(self, key)
-    if rarely(rank == ABSENT) and not _may_be_absent(self, number, age):
+    if rarely(rank == ABSENT) and not _may_be_absent(self, key_id, age):
         return status.NO_MEMORY
-    if rarely(number == self.last) and rank != ABSENT:
+    if rarely(key_id == self.last) and rank != ABSENT:
         self.last = NOBODY
     self.size += not was_in
     if rank <= before:
-        rise(self.ranks, self.winners, self.ages, number, rank, age)
+        rise(self.ranks, self.winners, self.ages, key_id, rank, age)
     else:
-        settle(self.ranks, self.winners, self.ages, number, rank, age)
+        settle(self.ranks, self.winners, self.ages, key_id, rank, age)
     return status.OK
 
 
 @inner
-def _cut(self, number):
-    settle(self.ranks, self.winners, self.ages, number, ABSENT, ABSENT)
+def _take_out(self, key_id):
+    settle(self.ranks, self.winners, self.ages, key_id, ABSENT, ABSENT)
     self.size -= 1
-    if number == self.last:
+    if key_id == self.last:
         self.last = NOBODY
     return status.OK
 
@@ -263,36 +263,36 @@ def _cut(self, number):
 @method(HeapType, "set")
 @quiet
 def _set(self, key, count):
-    number = self._id_for(key)
-    if number < 0:
-        return number
+    key_id = self._id_for(key)
+    if key_id < 0:
+        return key_id
     if count != count:
         return status.NOT_A_NUMBER
-    return _assign(self, number, key, _rank_of(self, count))
+    return _assign(self, key_id, key, _rank_of(self, count))
 
 
 @quiet
 def improve(self, key, count):
-    """Give a key a priority if it precedes the one it has; return 1, or 0, or a status below 0."""
-    number = self._id_for(key)
-    if number < 0:
-        return number
+    """Give a key a priority if it precedes its present one; return 1 if so, else 0, or a status below 0."""
+    key_id = self._id_for(key)
+    if key_id < 0:
+        return key_id
     if count != count:
         return status.NOT_A_NUMBER
     rank = _rank_of(self, count)
-    if rank >= pointer_to(self.ranks, number)[0] and (rank != ABSENT or is_in(self, number)):
+    if rank >= pointer_to(self.ranks, key_id)[0] and (rank != ABSENT or is_in(self, key_id)):
         return 0
-    failure = _assign(self, number, key, rank)
+    failure = _assign(self, key_id, key, rank)
     return failure if failure < 0 else 1
 
 
 @method(HeapType, "remove")
 @quiet
 def _remove(self, key):
-    number = self._id_of(key)
-    if number < 0:
-        return number
-    return _cut(self, number) if is_in(self, number) else status.MISSING
+    key_id = self._id_of(key)
+    if key_id < 0:
+        return key_id
+    return _take_out(self, key_id) if is_in(self, key_id) else status.MISSING
 
 
 @method(HeapType, "get")
@@ -304,47 +304,47 @@ def _get(self, key, default=0):
 @method(HeapType, "contains")
 @quiet
 def _contains(self, key):
-    number = self._id_of(key)
-    return number >= 0 and is_in(self, number)
+    key_id = self._id_of(key)
+    return key_id >= 0 and is_in(self, key_id)
 
 
 @inner
-def _become(self, number, key, count, leaves_range):
-    """Give a key the priority that a sum is."""
+def _set_sum(self, key_id, key, count, leaves_range):
+    """Store the priority that ``add`` or ``sub`` has computed."""
     refused = refusal(count, leaves_range, self.zero)
     if refused < 0:
         return refused
     if count != self.zero:
-        return _assign(self, number, key, _rank_of(self, count))
-    return _cut(self, number) if is_in(self, number) else status.OK
+        return _assign(self, key_id, key, _rank_of(self, count))
+    return _take_out(self, key_id) if is_in(self, key_id) else status.OK
 
 
 @method(HeapType, "add")
 @quiet
 def _add(self, key, n=1):
-    number = self._id_for(key)
-    if number < 0:
-        return number
-    count, delta = _priority_of(self, number, 0), as_count(n, self.zero)
-    return _become(self, number, key, count + delta, sum_leaves_range(count, delta))
+    key_id = self._id_for(key)
+    if key_id < 0:
+        return key_id
+    count, delta = _priority_of(self, key_id, 0), as_count(n, self.zero)
+    return _set_sum(self, key_id, key, count + delta, sum_leaves_range(count, delta))
 
 
 @method(HeapType, "sub")
 @quiet
 def _sub(self, key, n=1):
-    number = self._id_for(key)
-    if number < 0:
-        return number
-    count, delta = _priority_of(self, number, 0), as_count(n, self.zero)
-    return _become(self, number, key, count - delta, difference_leaves_range(count, delta))
+    key_id = self._id_for(key)
+    if key_id < 0:
+        return key_id
+    count, delta = _priority_of(self, key_id, 0), as_count(n, self.zero)
+    return _set_sum(self, key_id, key, count - delta, difference_leaves_range(count, delta))
 
 
 # ---------------------------------------------------------------------------------------------- the top
 @inner
 def _top(self):
-    """Return the id of the first entry; there is one."""
-    number = self.winners[self.winners.size - 1]
-    return number if self.last == NOBODY or is_in(self, number) else self.last
+    """Return the id of the first entry of a heap that is not empty."""
+    key_id = self.winners[self.winners.size - 1]
+    return key_id if self.last == NOBODY or is_in(self, key_id) else self.last
 
 
 @method(HeapType, "peek")
@@ -361,34 +361,34 @@ def _peek(self):
 def _pop(self):
     top = _peek(self)
     if self.size > 0:
-        _cut(self, _top(self))
+        _take_out(self, _top(self))
     return top
 
 
 @inner
-def _age_of(self, number):
-    return self.ages[number] if self.ages.size > 0 else number
+def _age_of(self, key_id):
+    return self.ages[key_id] if self.ages.size > 0 else key_id
 
 
 @inner
-def _restore(self, number, rank, age):
-    """Give an id the rank and the age that it had."""
-    self.size += not is_in(self, number)
+def _restore(self, key_id, rank, age):
+    """Give an id back its old rank and age."""
+    self.size += not is_in(self, key_id)
     if rank == ABSENT == age:
-        self.last = number
-    elif number == self.last:
+        self.last = key_id
+    elif key_id == self.last:
         self.last = NOBODY
-    place(self.ranks, self.winners, self.ages, number, rank, age)
+    place(self.ranks, self.winners, self.ages, key_id, rank, age)
 
 
 @inner
-def _look(self, ids, keys, counts, ages):
+def _peek_many(self, ids, keys, counts, ages):
     """Pop entries until the arrays are full, and put them back."""
     for i in range(keys.size):
         keys[i], counts[i] = _peek(self)
         ids[i] = _top(self)
         ages[i] = _age_of(self, ids[i])
-        _cut(self, ids[i])
+        _take_out(self, ids[i])
     for i in range(keys.size):
         _restore(self, ids[i], _rank_of(self, counts[i]), ages[i])
 
@@ -399,13 +399,13 @@ def first_many(self, k):
     n = smaller(larger(k, 0), self.size)
     ids, keys, ages = new_words(n), new_words(n), new_words(n)
     counts = np.full(n, self.zero)
-    _look(self, ids, keys, counts, ages)
+    _peek_many(self, ids, keys, counts, ages)
     return keys, counts
 
 
 @inner
 def _sort(self, ids, by_rank, words, other_words, other_ids, start_of):
-    """Sort ids by rank, or by age; those of equal rank stay in order. The result is where the ids were."""
+    """Sort ids in place by rank, or by age; the sort is stable."""
     for i in range(ids.size):
         words[i] = self.ranks[ids[i]] if by_rank else _age_of(self, ids[i])
     if sort_entries(words, ids, other_words, other_ids, start_of):
@@ -414,7 +414,7 @@ def _sort(self, ids, by_rank, words, other_words, other_ids, start_of):
 
 @kernel
 def _ids_in_order(self, greatest):
-    """Return the ids whose rank is at most `greatest`, in the order in which they would leave."""
+    """Return the ids whose rank is at most `greatest`, in pop order."""
     found = ids_up_to(self.ranks, self.winners, self.ages, greatest)
     words, other_words, other_ids = new_words(found.size), new_words(found.size), new_words(found.size)
     start_of = new_words(BYTES)
@@ -431,7 +431,7 @@ def _ids_in_order(self, greatest):
 @method(HeapType, "ties")
 @kernel
 def _ties(self):
-    """Return the keys with the priority of the top, in the order in which they would leave."""
+    """Return the keys with the priority of the top, in pop order."""
     keys = _ids_in_order(self, self.ranks[self.ranks.size - 1])
     for i in range(keys.size):
         keys[i] = self._key_at(keys[i])
@@ -452,14 +452,14 @@ def _to_arrays(self):
 # -------------------------------------------------------------------------------------------- the whole
 @inner
 def _change_each(self, keys, numbers, is_sum, was_in, ranks, ages):
-    """Add or set until one is refused, and keep what there was; return its status and its index."""
+    """Add or set until an item fails, and store the old entries; return the status and the item's index."""
     for i in range(keys.size):
         self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
-        number = self._id_of(keys[i])
-        was_in[i] = number >= 0 and is_in(self, number)
+        key_id = self._id_of(keys[i])
+        was_in[i] = key_id >= 0 and is_in(self, key_id)
         if was_in[i]:
-            ranks[i] = self.ranks[number]
-            ages[i] = _age_of(self, number)
+            ranks[i] = self.ranks[key_id]
+            ages[i] = _age_of(self, key_id)
         failure = self.add(keys[i], numbers[i]) if is_sum else self.set(keys[i], numbers[i])
         if failure < 0:
             return failure, i
@@ -469,7 +469,7 @@ def _change_each(self, keys, numbers, is_sum, was_in, ranks, ages):
 @method(HeapType, "_change_many")
 @kernel
 def _change_many(self, keys, numbers, is_sum):
-    """Do what that of the base does, and restore the ages, too."""
+    """Change all or none, as the method of the base class, but restore the ages, too."""
     if keys.size != numbers.size:
         return status.OUT_OF_RANGE, smaller(keys.size, numbers.size)
     was_in, ranks, ages = new_words(keys.size), new_words(keys.size), new_words(keys.size)
@@ -494,7 +494,7 @@ def _equals(self, other):
 
 @kernel
 def copy_tournament(self, other):
-    """Make all that two heaps of the same type have in common equal."""
+    """Copy the tournament of a heap to another heap of the same type."""
     other.ranks = new_words(self.ranks.size)
     other.winners = new_words(self.winners.size)
     other.ages = new_words(self.ages.size)
@@ -512,7 +512,7 @@ def copy_tournament(self, other):
 
 @inner
 def forget_all(self):
-    """Take all entries out."""
+    """Remove all entries."""
     fill_absent(self.ranks, 0)
     fill_absent(self.ages, 0)
     self.size = 0
@@ -521,13 +521,13 @@ def forget_all(self):
 
 @kernel
 def tournament(self):
-    """Return what the invariants are about, for ``_check()``."""
+    """Return the arrays that ``_check()`` tests."""
     return self.ranks.copy(), self.winners.copy(), self.ages.copy(), self.n, self.last
 
 
 @quiet
 def is_by_age(self):
-    """Return whether of equal priorities the first to come is the first to leave."""
+    """Return 1 if, of equal priorities, the first to come is the first to leave, else 0."""
     return self.by_age
 
 

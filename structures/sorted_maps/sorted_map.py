@@ -1,8 +1,8 @@
 """``SortedMap``: a map with its keys in order, a B+ tree of wide rows in one array.
 
-A *leaf* holds up to 96 keys, ascending, and their values. A *node* holds up to 64 children with, for each, a
-*bound*, which is the greatest key below it or greater, and the count of the keys below it. Both are rows of
-200 words of one array; the address of a row is the index of its first word. ::
+A *leaf* holds up to 96 keys, ascending, and their values. A *node* holds up to 64 children and, for each, a
+*bound*, which is at least the greatest key below it, and the count of the keys below it. Both are rows of 200
+words of one array; the address of a row is the index of its first word. ::
 
     leaf    | key x 96                | value x 96              | size prev next | 5 unused |
     node    | bound x 64 | child x 64 | count x 64              | size  -    -   | 5 unused |
@@ -17,23 +17,23 @@ A search counts the bounds that are less than the key: with vector instructions,
 processor would have to predict. The count is the index of the child, and in the leaf the place of the key.
 Words past the end of a row hold the greatest int64, so that the search need not know where the end is.
 
-Keys and values are stored as int64; a float64 as the int64 that is in the same order
+Keys and values are stored as int64; a float64 becomes an int64 in the same order
 (:mod:`structures.primitives.priorities`). So the same kernels serve all types. ``-0.0`` is ``0.0``.
 
-A full row is split into two halves; the last row of its level, when keys are inserted in ascending order,
-into a full one and a new one. A row that is less than a quarter full is joined with a neighbour, if it fits
-there. Rows that become free are used again.
+A full row is split into two halves. If keys are inserted in ascending order, the last row of a level is split
+into a full one and a new one. A row that is less than a quarter full is joined with a neighbor, if both fit
+in one row. Free rows are used again.
 
 Invariants
 ----------
-1. All leaves have the same depth. No row but the root is empty; a root that is a node has two children at
-   least.
-2. The keys of all leaves in the order of the tree ascend strictly; past the end of a leaf is the greatest
+1. All leaves have the same depth. No row but the root is empty; a root that is a node has at least two
+   children.
+2. The keys of all leaves in the order of the tree strictly increase; past the end of a leaf is the greatest
    int64.
 3. A bound is at least the greatest key below its child and less than all keys of the next child; the last
    child and all places past it have the greatest int64.
-4. The count of a child is the number of keys below it; ``size`` is the number of all.
-5. Of two neighbours with the same parent, not both are less than a quarter full.
+4. The count of a child is the number of keys below it; ``size`` is the number of all keys.
+5. Of two neighbors with the same parent, at most one is less than a quarter full.
 6. Along ``next``, and back along ``prev``, the leaves are in the order of the tree.
 7. Each row before ``used`` is in the tree, or on the list of ``n_free`` free rows that starts at ``free``.
 
@@ -44,13 +44,13 @@ get, set, add, pop, ``in``, ``del``             O(log n)
 floor, ceiling, lower, higher, rank, select     O(log n)
 peek_min, peek_max, pop_min, pop_max            O(log n)
 count; range_arrays, keys, values, items        O(log n); O(log n + m) for m keys
-remove_range                                    O(log n) a key that is removed
-get_many, floor_many, ceiling_many, rank_many   O(log n) a key
+remove_range                                    O(log n) per removed key
+get_many, floor_many, ceiling_many, rank_many   O(log n) per key
 set_many, add_many of m                         O(m) for each byte that varies, if keys do not ascend;
                                                 O(m log n), or O(n + m) for more than n / 16 new keys
-remove_many                                     O(log n) a key
+remove_many                                     O(log n) per key
 from_arrays, copy, to_arrays                    O(n), if the keys ascend
-memory                                          17 to 35 bytes a key after insertions, at most 150 after
+memory                                          17 to 35 bytes per key after insertions, at most 150 after
                                                 removals; up to twice that after growth
 ==============================================  ===================================================
 
@@ -119,14 +119,14 @@ from structures.status import (
 class SortedMap(Map):
     """Sorted map from int64 or float64 keys to int64 or float64 values.
 
-    Iteration is by ascending key. Calls from several threads take turns (:mod:`structures.base.locks`).
-    A key that is not a number is a ``ValueError``; a value may be one, but a sum may not.
+    Iteration is by ascending key. It is thread-safe (:mod:`structures.base.locks`). NaN is
+    a ``ValueError`` as a key and as a sum; as a value it is allowed.
 
-    Inside ``@njit`` the same verbs are methods and operators. Nothing raises there, except when there is no
-    memory for an array that is returned: a missing key reads as the default, and verbs that change the map
-    return a status, below 0 for a failure. Verbs that return a pair (key, value) return a default pair if
-    there is none: ``(0, 0)``, or ``m.floor(key, (-1, 0))``. What is returned is a number or a new array,
-    so that the map may change during a walk. A walk without an array uses :meth:`higher`::
+    Inside ``@njit`` there are the same methods and operators. Nothing raises there, except if there is no
+    memory for an array that is returned: a missing key gives the default, and methods that change the map
+    return a status, below 0 for a failure. Methods that return a pair (key, value) return a default pair if
+    there is no such key: ``(0, 0)``, or the argument, as in ``m.floor(key, (-1, 0))``. Results are numbers or
+    new arrays, so the map may change during iteration. :meth:`higher` iterates without an array::
 
         key, value = m.peek_min()
         for _ in range(len(m)):
@@ -172,7 +172,7 @@ class SortedMap(Map):
     TypeError
         A dtype is another type, or a key or a value is not a number of its type.
     ValueError
-        A key is not a number.
+        A key is NaN.
     OverflowError
         A number does not fit int64.
 
@@ -211,7 +211,7 @@ class SortedMap(Map):
         Raises
         ------
         ValueError
-            A key is not a number, or the arrays differ in length.
+            A key is NaN, or the arrays differ in length.
 
         Complexity
         ----------
@@ -242,7 +242,7 @@ class SortedMap(Map):
 
     @classmethod
     def type(cls, dtype: Any = None, key_dtype: Any = None) -> Any:
-        """Return the numba type of a sorted map, for ``List.empty_list``, for specifications and signatures.
+        """Return the numba type of a map, for ``List.empty_list``, field specifications and signatures.
 
         Parameters
         ----------
@@ -304,13 +304,13 @@ class SortedMap(Map):
         return isinstance(key, (float, int, np.floating, np.integer)) and bool(key == key)
 
     def _ends(self, low: Any, high: Any) -> tuple[Any, Any, bool, bool]:
-        """Return both ends, checked, and whether they are given."""
+        """Return both bounds of a range, checked, and whether each is given."""
         keys = (self._key(0 if end is None else end) for end in (low, high))
         return *keys, low is not None, high is not None
 
     # ------------------------------------------------------------------------------------- single keys
     def add(self, key: Any, delta: Any = 1) -> None:
-        """Add `delta` to the value of `key`; a missing key counts as 0; a sum of 0 stays.
+        """Add `delta` to the value of `key`; a missing key counts as 0. A key with a sum of 0 stays.
 
         Parameters
         ----------
@@ -320,7 +320,7 @@ class SortedMap(Map):
         Raises
         ------
         ValueError
-            The key or the sum is not a number; the map is as it was.
+            The key or the sum is NaN; the map is as it was.
         OverflowError
             The sum does not fit int64; the map is as it was.
 
@@ -355,7 +355,7 @@ class SortedMap(Map):
         KeyError
             The key is missing and no default was given.
         ValueError
-            The key is not a number.
+            The key is NaN.
 
         Complexity
         ----------
@@ -433,7 +433,7 @@ class SortedMap(Map):
         Parameters
         ----------
         default : object, optional
-            Returned if the map is empty. Inside ``@njit`` a pair: ``(0, 0)`` if it is not given.
+            Returned if the map is empty. Inside ``@njit`` a pair, by default ``(0, 0)``.
 
         Returns
         -------
@@ -465,7 +465,7 @@ class SortedMap(Map):
         Parameters
         ----------
         default : object, optional
-            Returned if the map is empty. Inside ``@njit`` a pair: ``(0, 0)`` if it is not given.
+            Returned if the map is empty. Inside ``@njit`` a pair, by default ``(0, 0)``.
 
         Returns
         -------
@@ -491,7 +491,7 @@ class SortedMap(Map):
         self._must_have_keys()
         return self._kernels.pop_max(self)
 
-    # --------------------------------------------------------------------------------- neighbours of a key
+    # ---------------------------------------------------------------------------------- neighbors of a key
     def floor(self, key: Any, default: Any = NOT_GIVEN) -> Any:
         """Return (key, value) of the greatest key that is `key` or less.
 
@@ -499,7 +499,7 @@ class SortedMap(Map):
         ----------
         key : int or float
         default : object, optional
-            Returned if there is none. Inside ``@njit`` a pair: ``(0, 0)`` if it is not given.
+            Returned if there is no such key. Inside ``@njit`` a pair, by default ``(0, 0)``.
 
         Returns
         -------
@@ -508,9 +508,9 @@ class SortedMap(Map):
         Raises
         ------
         KeyError
-            There is none, and no default was given.
+            There is no such key, and no default was given.
         ValueError
-            `key` is not a number.
+            `key` is NaN.
 
         Complexity
         ----------
@@ -531,7 +531,7 @@ class SortedMap(Map):
         ----------
         key : int or float
         default : object, optional
-            Returned if there is none. Inside ``@njit`` a pair: ``(0, 0)`` if it is not given.
+            Returned if there is no such key. Inside ``@njit`` a pair, by default ``(0, 0)``.
 
         Returns
         -------
@@ -540,9 +540,9 @@ class SortedMap(Map):
         Raises
         ------
         KeyError
-            There is none, and no default was given.
+            There is no such key, and no default was given.
         ValueError
-            `key` is not a number.
+            `key` is NaN.
 
         Complexity
         ----------
@@ -563,7 +563,7 @@ class SortedMap(Map):
         ----------
         key : int or float
         default : object, optional
-            Returned if there is none. Inside ``@njit`` a pair: ``(0, 0)`` if it is not given.
+            Returned if there is no such key. Inside ``@njit`` a pair, by default ``(0, 0)``.
 
         Returns
         -------
@@ -572,9 +572,9 @@ class SortedMap(Map):
         Raises
         ------
         KeyError
-            There is none, and no default was given.
+            There is no such key, and no default was given.
         ValueError
-            `key` is not a number.
+            `key` is NaN.
 
         Complexity
         ----------
@@ -588,13 +588,13 @@ class SortedMap(Map):
         return self._nearest(key, True, False, default)
 
     def higher(self, key: Any, default: Any = NOT_GIVEN) -> Any:
-        """Return (key, value) of the least key greater than `key`: a step of a walk through the keys.
+        """Return (key, value) of the least key greater than `key`: the next step of an iteration.
 
         Parameters
         ----------
         key : int or float
         default : object, optional
-            Returned if there is none. Inside ``@njit`` a pair: ``(0, 0)`` if it is not given.
+            Returned if there is no such key. Inside ``@njit`` a pair, by default ``(0, 0)``.
 
         Returns
         -------
@@ -603,9 +603,9 @@ class SortedMap(Map):
         Raises
         ------
         KeyError
-            There is none, and no default was given.
+            There is no such key, and no default was given.
         ValueError
-            `key` is not a number.
+            `key` is NaN.
 
         Complexity
         ----------
@@ -627,14 +627,14 @@ class SortedMap(Map):
         return default
 
     def floor_many(self, keys: Any, default: Any = NOT_GIVEN) -> tuple[np.ndarray, np.ndarray]:
-        """Return, for each of many keys, the greatest key that is not greater, and the value of that key.
+        """Return :meth:`floor` of many keys: the greatest keys that are not greater, and their values.
 
         Parameters
         ----------
         keys : (m,) array_like of int or float
             In any order.
         default : (key, value), optional
-            Used where there is none. Inside ``@njit``: ``(0, 0)`` if it is not given.
+            Used where there is no such key. Inside ``@njit``, ``(0, 0)`` by default.
 
         Returns
         -------
@@ -644,13 +644,13 @@ class SortedMap(Map):
         Raises
         ------
         KeyError
-            There is none for some key, and no default was given.
+            A key has no such neighbor, and no default was given.
         ValueError
-            A key is not a number.
+            A key is NaN.
 
         Complexity
         ----------
-        O(log n) a key.
+        O(log n) per key.
 
         Examples
         --------
@@ -663,14 +663,14 @@ class SortedMap(Map):
         return self._nearest_many(keys, True, default)
 
     def ceiling_many(self, keys: Any, default: Any = NOT_GIVEN) -> tuple[np.ndarray, np.ndarray]:
-        """Return, for each of many keys, the least key that is not less, and the value of that key.
+        """Return :meth:`ceiling` of many keys: the least keys that are not less, and their values.
 
         Parameters
         ----------
         keys : (m,) array_like of int or float
             In any order.
         default : (key, value), optional
-            Used where there is none. Inside ``@njit``: ``(0, 0)`` if it is not given.
+            Used where there is no such key. Inside ``@njit``, ``(0, 0)`` by default.
 
         Returns
         -------
@@ -680,13 +680,13 @@ class SortedMap(Map):
         Raises
         ------
         KeyError
-            There is none for some key, and no default was given.
+            A key has no such neighbor, and no default was given.
         ValueError
-            A key is not a number.
+            A key is NaN.
 
         Complexity
         ----------
-        O(log n) a key.
+        O(log n) per key.
 
         Examples
         --------
@@ -720,7 +720,7 @@ class SortedMap(Map):
         Raises
         ------
         ValueError
-            `key` is not a number.
+            `key` is NaN.
 
         Complexity
         ----------
@@ -735,7 +735,7 @@ class SortedMap(Map):
         return self._kernels.rank(self, self._key(key))
 
     def rank_many(self, keys: Any) -> np.ndarray:
-        """Return how many keys of the map are less, for each of many keys.
+        """Return :meth:`rank` of many keys: how many keys of the map are less than each.
 
         Parameters
         ----------
@@ -749,11 +749,11 @@ class SortedMap(Map):
         Raises
         ------
         ValueError
-            A key is not a number.
+            A key is NaN.
 
         Complexity
         ----------
-        O(log n) a key.
+        O(log n) per key.
 
         Examples
         --------
@@ -765,7 +765,7 @@ class SortedMap(Map):
     def select(self, i: int) -> tuple[Any, Any]:
         """Return (key, value) of the key with rank `i`; the least has rank 0.
 
-        Inside ``@njit``, ``select(i, default)`` returns a default pair if there is none.
+        Inside ``@njit``, ``select(i, default)`` returns the default pair if there is no such key.
 
         Parameters
         ----------
@@ -803,7 +803,7 @@ class SortedMap(Map):
         Parameters
         ----------
         low, high : int or float, optional
-            Without one of them, the range is open on this side.
+            Without one of them, the range has no bound on this side.
 
         Returns
         -------
@@ -812,7 +812,7 @@ class SortedMap(Map):
         Raises
         ------
         ValueError
-            An end is not a number.
+            A bound is NaN.
 
         Complexity
         ----------
@@ -832,7 +832,7 @@ class SortedMap(Map):
         Parameters
         ----------
         low, high : int or float, optional
-            Without one of them, the range is open on this side.
+            Without one of them, the range has no bound on this side.
 
         Returns
         -------
@@ -842,7 +842,7 @@ class SortedMap(Map):
         Raises
         ------
         ValueError
-            An end is not a number.
+            A bound is NaN.
 
         Complexity
         ----------
@@ -856,15 +856,15 @@ class SortedMap(Map):
         return entries_within(self, *self._ends(low, high))
 
     def keys(self, low: Any = None, high: Any = None) -> np.ndarray:
-        """Return the keys, ascending; those of :meth:`range_arrays`."""
+        """Return the keys of :meth:`range_arrays`."""
         return self.range_arrays(low, high)[0]
 
     def values(self, low: Any = None, high: Any = None) -> np.ndarray:
-        """Return the values, by ascending key; those of :meth:`range_arrays`."""
+        """Return the values of :meth:`range_arrays`."""
         return self.range_arrays(low, high)[1]
 
     def items(self, low: Any = None, high: Any = None) -> Iterator[tuple[Any, Any]]:
-        """Iterate over the (key, value) of :meth:`range_arrays`, as they are at the call."""
+        """Iterate over the pairs (key, value) of :meth:`range_arrays`, as they were at the call."""
         keys, values = self.range_arrays(low, high)
         return zip(keys.tolist(), values.tolist(), strict=True)
 
@@ -878,7 +878,7 @@ class SortedMap(Map):
         Parameters
         ----------
         low, high : int or float, optional
-            Without one of them, the range is open on this side.
+            Without one of them, the range has no bound on this side.
 
         Returns
         -------
@@ -887,11 +887,11 @@ class SortedMap(Map):
         Raises
         ------
         ValueError
-            An end is not a number; the map is as it was.
+            A bound is NaN; the map is as it was.
 
         Complexity
         ----------
-        O(log n) for each key that is removed.
+        O(log n) per removed key.
 
         Examples
         --------

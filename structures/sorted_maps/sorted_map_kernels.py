@@ -102,7 +102,7 @@ _TYPES = {
             height=types.int64,  # levels of nodes above the leaves
             size=types.int64,
             used=types.int64,  # rows from this word on have never been used
-            free=types.int64,  # a free row before that, or NONE; its first word is the next one
+            free=types.int64,  # a free row, or NONE; its first word is the next free row
             n_free=types.int64,
             key_zero=key_type,  # its type is that of the keys
             zero=value_type,  # the value of a missing key
@@ -210,7 +210,7 @@ def _give_row(self, row):
 @method(SortedMapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
-    # After insertions alone, all leaves and nodes but the last of a level are half full at least.
+    # After insertions only, all leaves and nodes but the last of a level are at least half full.
     n_leaves = n_keys // (KEYS // 2) + 1
     n_rows = n_leaves + n_leaves // (CHILDREN // 2 - 1) + MAX_HEIGHT
     if n_keys > self.size and n_rows * ROW > self.rows.size and not _grow(self, n_rows * ROW):
@@ -241,7 +241,7 @@ def first_leaf(self):
 
 @inner
 def last_place(self):
-    """Return the place of the greatest key; there is one."""
+    """Return the place of the greatest key of a map that is not empty."""
     leaf = leaf_of(self.rows, self.root, self.height, INT64_MAX)
     return leaf + self.rows[leaf + SIZE] - 1
 
@@ -259,7 +259,7 @@ def value_at(self, place):
 
 @inner
 def entry_at(self, place, default):
-    """Return (key, value) of a place, `default` for NONE."""
+    """Return (key, value) of a place, or `default` for NONE."""
     if place == NONE:
         return as_count(default[0], self.key_zero), as_count(default[1], self.zero)
     return _key_at(self, place), value_at(self, place)
@@ -299,13 +299,13 @@ def _raise_root(self):
 
 @late
 def _make_room(self, order):
-    """Split the full rows on the path to a key, from the root down; return False if memory runs out."""
+    """Split the full rows on the path to a key, from the root down; return False if there is no memory."""
     if have_rows(self, self.height + 2) < 0:
         return False
     rows = self.rows
     if rows[self.root + SIZE] == (KEYS if self.height == 0 else CHILDREN):
         _raise_root(self)
-    # Insertion in ascending order leaves full rows behind, not half full ones.
+    # Insertion in ascending order leaves full rows, not half full ones.
     is_last = order > rows[last_place(self)]
     row = self.root
     for level in range(self.height):
@@ -321,7 +321,7 @@ def _make_room(self, order):
 
 @inner
 def _insert(self, path, leaf, place, order, word):
-    """Insert a new key at a place of a leaf, or if the leaf is full, in one of its halves."""
+    """Insert a new key at a place of a leaf, or, if the leaf is full, in one of its halves."""
     if rarely(self.rows[leaf + SIZE] == KEYS):
         if not _make_room(self, order):
             return status.NO_MEMORY
@@ -376,7 +376,7 @@ def _add(self, key, delta=1):
 
 @inner
 def _rebalance(self, path):
-    """Join the rows on a path that have few entries with their neighbours, from the leaf up."""
+    """Join the rows on a path that have few entries with their neighbors, from the leaf up."""
     rows = self.rows
     for level in range(self.height - 1, -1, -1):
         place = path[level]
@@ -457,7 +457,7 @@ def _peek_max(self, default=(0, 0)):
 
 @inner
 def _pop_end(self, order, default):
-    """Remove the first entry if `order` is the least int64, the last if it is the greatest."""
+    """Remove the first entry if `order` is the least int64, or the last if it is the greatest."""
     if self.size == 0:
         return entry_at(self, NONE, default)
     path = local_words(MAX_HEIGHT)
@@ -480,10 +480,10 @@ def _pop_max(self, default=(0, 0)):
     return _pop_end(self, INT64_MAX, default)
 
 
-# ------------------------------------------------------------------------------------- neighbours of a key
+# -------------------------------------------------------------------------------------- neighbors of a key
 @inner
 def place_before(self, order, or_at):
-    """Return the place of the greatest key less than a key, or that of the key itself, or NONE."""
+    """Return the place of the greatest key less than a key (or, with `or_at`, of the key itself), or NONE."""
     leaf = leaf_of(self.rows, self.root, self.height, order)
     place = leaf + n_below(self.rows, leaf, KEYS, order)
     if or_at and holds(self.rows, leaf, place, order):
@@ -493,7 +493,7 @@ def place_before(self, order, or_at):
 
 @inner
 def place_after(self, order, or_at):
-    """Return the place of the least key greater than a key, or that of the key itself, or NONE."""
+    """Return the place of the least key greater than a key (or, with `or_at`, of the key itself), or NONE."""
     leaf = leaf_of(self.rows, self.root, self.height, order)
     place = leaf + n_below(self.rows, leaf, KEYS, order)
     if not or_at and holds(self.rows, leaf, place, order):
@@ -587,7 +587,7 @@ def remove_between(self, start, stop):
     return larger(stop - start, 0)
 
 
-@quiet  # an inner kernel would compile the branch for None, too
+@quiet  # an inner kernel would also compile the branch for None
 def _start(self, low):
     return 0 if low is None else _rank(self, low)
 
@@ -633,7 +633,7 @@ def _remove_range(self, low=None, high=None):
     return remove_between(self, _start(self, low), _stop(self, high))
 
 
-# For Python, one kernel for ranges of all kinds, and one call, which locks the map.
+# For Python: one kernel for all kinds of ranges, and one call, which locks the map.
 @inner
 def _ranks(self, low, high, has_low, has_high):
     start = _rank(self, low) if has_low else 0
@@ -642,21 +642,21 @@ def _ranks(self, low, high, has_low, has_high):
 
 @quiet
 def count_within(self, low, high, has_low, has_high):
-    """Return how many keys are in a range, which may be open on either side."""
+    """Return how many keys are in a range, which may have no bound on either side."""
     start, stop = _ranks(self, low, high, has_low, has_high)
     return larger(stop - start, 0)
 
 
 @kernel
 def entries_within(self, low, high, has_low, has_high):
-    """Return the keys in a range, which may be open on either side, and their values."""
+    """Return the keys and values in a range, which may have no bound on either side."""
     start, stop = _ranks(self, low, high, has_low, has_high)
     return entries_between(self, start, stop)
 
 
 @quiet
 def remove_within(self, low, high, has_low, has_high):
-    """Remove the keys in a range, which may be open on either side; return how many."""
+    """Remove the keys in a range, which may have no bound on either side; return how many."""
     start, stop = _ranks(self, low, high, has_low, has_high)
     return remove_between(self, start, stop)
 
@@ -670,7 +670,7 @@ def _to_arrays(self):
 # -------------------------------------------------------------------------------------- many keys, to read
 @quiet
 def nearest(self, key, is_below, or_at):
-    """Return whether there is a key on one side of `key`, or at it, and the nearest one with its value."""
+    """Return whether there is a key on one side of `key` (or at it), and the nearest one with its value."""
     order = order_of(self, key)
     place = place_before(self, order, or_at) if is_below else place_after(self, order, or_at)
     key, value = entry_at(self, place, (0, 0))
@@ -679,7 +679,7 @@ def nearest(self, key, is_below, or_at):
 
 @kernel
 def nearest_many(self, keys, is_below, default):
-    """Return the nearest keys at or on one side of `keys`, their values, and the first index without one."""
+    """Return the nearest keys at or on one side of `keys`, their values, and the first index without any."""
     found = np.full(keys.size, self.key_zero)
     values = np.full(keys.size, self.zero)
     missing = keys.size
@@ -732,8 +732,8 @@ def _rebuild(self, keys, values, n):
 
 @inner
 def _rows_for(self, n):
-    """Return how many rows `n` new keys take at most."""
-    # A leaf is split if it was full before, or after half a leaf of new keys; so is a node.
+    """Return the maximal number of rows that `n` new keys take."""
+    # A leaf is split if it was full before, or after half a leaf of new keys; likewise a node.
     n_leaves = smaller(n, self.size // KEYS + n // (KEYS // 2) + 1)
     n_nodes = smaller(n_leaves * self.height, self.used // ROW // 32 + n_leaves // 16)
     return n_leaves + n_nodes + 2 * self.height + 4 if n > 0 else 0
@@ -741,7 +741,7 @@ def _rows_for(self, n):
 
 @inner
 def _set_sorted(self, keys, values):
-    """Set sorted keys; of a repeated key the last value stays."""
+    """Set sorted keys; a repeated key gets its last value."""
     n = keep_last(keys, values)
     n_new = n
     if self.size > 0:
@@ -774,8 +774,8 @@ def _set_all(self, keys, values):
 
 
 @inner
-def _not_a_number(keys):
-    """Return the index of the first key that is not a number, or how many keys there are."""
+def _index_of_nan(keys):
+    """Return the index of the first key that is NaN, or the number of keys."""
     for i in range(keys.size):
         if keys[i] != keys[i]:
             return i
@@ -787,14 +787,14 @@ def _not_a_number(keys):
 def _set_many(self, keys, values):
     if keys.size != values.size:
         return status.OUT_OF_RANGE
-    if _not_a_number(keys) < keys.size:
+    if _index_of_nan(keys) < keys.size:
         return status.NOT_A_NUMBER
     return status.OK if _set_all(self, keys, values) else status.NO_MEMORY
 
 
 @kernel
 def sorted_map_of(typ, key_zero, zero, keys, values):
-    """Return a map of arrays, or raise as the class in Python does; the map is released then."""
+    """Return a map made from arrays, or release it and raise as the Python class does."""
     check_sizes(keys, values)
     self = new_sorted_map(typ, key_zero, zero)
     failure = _set_many(self, keys, values)
@@ -821,8 +821,8 @@ def _add_many(self, keys, deltas):
     """Add all or nothing. Return (status, index of the item that failed)."""
     if keys.size != deltas.size:
         return status.OUT_OF_RANGE, smaller(keys.size, deltas.size)
-    if _not_a_number(keys) < keys.size:
-        return status.NOT_A_NUMBER, _not_a_number(keys)
+    if _index_of_nan(keys) < keys.size:
+        return status.NOT_A_NUMBER, _index_of_nan(keys)
     orders, indexes = _sorted_with_indexes(self, keys)
     sums = indexes
     value = self.zero
@@ -867,7 +867,7 @@ def _copy(self):
 @method(SortedMapType, "equals")
 @quiet
 def _equals(self, other):
-    """Return whether both have the same entries; a value that is not a number equals itself."""
+    """Return whether both have the same entries; a NaN equals itself."""
     if self.size != other.size:
         return False
     rows, other_rows = self.rows, other.rows
@@ -890,7 +890,7 @@ def _equals(self, other):
 
 @kernel
 def state(self):
-    """Return what the invariants are about, for ``_check()``."""
+    """Return the state that ``_check()`` tests."""
     return self.rows[: self.used].copy(), self.root, self.height, self.free, self.n_free
 
 

@@ -5,8 +5,8 @@ from structures.primitives.memory import copy_words
 from structures.primitives.simd import pointer_to
 from structures.status import INT64_MAX
 
-KEYS = 96  # room of a leaf
-CHILDREN = 64  # room of a node
+KEYS = 96  # capacity of a leaf
+CHILDREN = 64  # capacity of a node
 VALUE = KEYS  # from the place of a key to that of its value
 CHILD, COUNT = CHILDREN, 2 * CHILDREN  # from the place of a bound to its child and to its count
 SIZE = 2 * KEYS
@@ -95,13 +95,13 @@ def holds(rows, leaf, place, key):
 
 @inner
 def at_or_after(rows, leaf, place):
-    """Return a place of a leaf, or the first place of the next leaf if it is past the end, or NONE."""
+    """Return a place of a leaf or, if it is past the end, the first place of the next leaf, or NONE."""
     return place if place - leaf < rows[leaf + SIZE] else rows[leaf + NEXT]
 
 
 @inner
 def before(rows, leaf, place):
-    """Return the place before one of a leaf, which may be in the previous leaf, or NONE."""
+    """Return the place before a place of a leaf, which may be in the previous leaf, or NONE."""
     if place > leaf:
         return place - 1
     other = rows[leaf + PREV]
@@ -162,7 +162,7 @@ def keys_below(rows, row, is_leaf):
 
 @inner
 def move_end(rows, row, n_kept, other):
-    """Move the keys or bounds of a row but the first `n_kept` to an empty row, and set both sizes."""
+    """Move all but the first `n_kept` keys or bounds of a row to an empty row, and set both sizes."""
     size = rows[row + SIZE]
     for i in range(n_kept, size):
         rows[other + i - n_kept] = rows[row + i]
@@ -173,7 +173,7 @@ def move_end(rows, row, n_kept, other):
 
 @inner
 def split(rows, place, is_leaf, n_kept, other):
-    """Move all but the first `n_kept` entries of a child into the row `other`, its neighbour from now on."""
+    """Move all but the first `n_kept` entries of a child into the row `other`, its new neighbor."""
     node = place - place % ROW
     child = rows[place + CHILD]
     blank(rows, other)
@@ -204,7 +204,7 @@ def split(rows, place, is_leaf, n_kept, other):
 
 @inner
 def fits(rows, place, is_leaf):
-    """Return whether the child of a place and the next one should be joined: the row then still has room."""
+    """Return whether the child of a place and the next one should be joined: at most 3/4 full together."""
     one = rows[rows[place + CHILD] + SIZE]
     other = rows[rows[place + 1 + CHILD] + SIZE]
     room = KEYS if is_leaf else CHILDREN
@@ -251,7 +251,7 @@ def n_built(n_keys):
 
 @inner
 def build_leaves(rows, keys, values, n_keys):
-    """Write `n_keys` entries, one at least, into leaves from row 0 on; return how many leaves."""
+    """Write `n_keys` entries, at least one, into leaves from row 0 on; return the number of leaves."""
     leaf = 0
     for first in range(0, n_keys, BUILT_KEYS):
         blank(rows, leaf)
@@ -268,7 +268,7 @@ def build_leaves(rows, keys, values, n_keys):
 
 @inner
 def build(rows, keys, values, n_keys):
-    """Write a tree of `n_keys` ascending keys, one at least, from row 0 on; return its root and height."""
+    """Write a tree of `n_keys` ascending keys, at least one, from row 0 on; return its root and height."""
     n = build_leaves(rows, keys, values, n_keys)
     first, height, span = 0, 0, BUILT_KEYS  # the first row of a level, and how many keys are in or below it
     while n > 1:
@@ -300,7 +300,7 @@ def is_ascending(keys):
 
 @inner
 def keep_last(keys, values):
-    """Of sorted entries with the same key, keep the last; return how many remain, at the front."""
+    """Keep the last of sorted entries with the same key; return how many remain, at the front."""
     n = 0
     for i in range(keys.size):
         if i + 1 == keys.size or keys[i + 1] != keys[i]:

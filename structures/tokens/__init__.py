@@ -1,1 +1,1 @@
-"""``TokenList``, a linked list of tokens, and ``PairIndex``, where each pair of tokens stands."""
+"""``TokenList``, a linked list of tokens, and ``PairIndex``, the positions of each pair of tokens."""

@@ -1,9 +1,9 @@
 """``PairIndex``: an inverted index from pairs of adjacent tokens to their positions.
 
 It belongs to a :class:`TokenList`, which may change later. A posting is *stale* if its position no longer
-holds the pair; reading skips it. A caller who merges tokens adds the postings of the new pairs, and drops
-the list of the merged pair. All postings are in one pool. A list that outgrows its room moves to the
-end of the pool; its old room becomes garbage::
+holds the pair; reading skips it. Whoever merges tokens adds the postings of the new pairs, and drops the list
+of the merged pair. All postings are in one pool. A list that outgrows its room moves to the end of the pool;
+its old room becomes garbage::
 
     list_of[pair] -> list
                        |      start  size  room
@@ -27,11 +27,11 @@ add_many               O(number of positions), amortized
 postings, count        O(size of the list)
 drop                   O(1) expected
 build, stale_fraction  O(positions of the token list), O(number of postings)
-memory                 8 bytes a posting, up to twice that after growth, and
-                       50 to 75 a pair
+memory                 8 bytes per posting, up to twice that after growth,
+                       and 50 to 75 per pair
 =====================  =====================================================
 
-Source: the inverted index of text retrieval; lazy staleness as in the Re-Pair literature.
+Source: the inverted index of text retrieval; stale postings as in implementations of Re-Pair.
 """
 
 from __future__ import annotations
@@ -66,16 +66,16 @@ class PairIndex(Facade):
 
     ``PairIndex(tokens)`` is empty; :meth:`build` makes a full one. The index keeps its token list,
     :attr:`tokens`, and reads it to find which postings are stale. ``tokens.compact()`` changes the
-    positions: call :meth:`rebuild` then. Calls from several threads take turns
-    (:mod:`structures.base.locks`); a call of the index also locks its tokens.
+    positions: call :meth:`rebuild` after it. It is thread-safe (:mod:`structures.base.locks`); a call of the
+    index also locks its tokens.
 
-    Inside ``@njit`` the same verbs are methods. Nothing is checked there, ``rebuild()`` returns whether
-    memory sufficed, and ``nbytes()`` is a call. ``span(left, right)`` and ``posting(i)`` read the
-    postings one by one, stale ones included.
+    Inside ``@njit`` there are the same methods. Nothing is checked there, ``rebuild()`` returns whether there
+    was enough memory, and ``nbytes()`` is a call. ``span(left, right)`` and ``posting(i)`` read the postings
+    one by one, stale ones included.
 
     * :meth:`build`, :meth:`rebuild`, :attr:`tokens`
     * :meth:`postings`, :meth:`count`, ``(left, right) in p``
-    * :meth:`pairs`, ``len(p)`` (pairs, also those with stale postings only)
+    * :meth:`pairs`, ``len(p)`` (pairs, even those with only stale postings)
     * :meth:`add`, :meth:`add_many`, :meth:`drop`
     * :meth:`stale_fraction`, :attr:`n_postings`, :meth:`copy`, :attr:`nbytes`
     * :meth:`to_arrays`, :meth:`from_arrays`, ``==``, pickle: without the stale postings
@@ -141,7 +141,7 @@ class PairIndex(Facade):
         return self
 
     def rebuild(self) -> None:
-        """Drop all postings and post every adjacent pair again; then no posting is stale.
+        """Drop all postings and add every adjacent pair again; then no posting is stale.
 
         Raises
         ------
@@ -354,13 +354,13 @@ class PairIndex(Facade):
         self._done(self._kernels.drop(self, *self._pair(left, right)), (left, right))
 
     def stale_fraction(self) -> float:
-        """Return the stale share of the postings, in [0, 1]; 0 if there are no postings."""
+        """Return the fraction of the postings that are stale, in [0, 1]; 0 if there are no postings."""
         return self._kernels.stale_fraction(self)
 
     def to_arrays(self) -> tuple[TokenList, np.ndarray, np.ndarray, np.ndarray]:
         """Return the token list, the pairs, the offsets of their postings, and the postings.
 
-        Without stale postings, and without pairs that have no others; pickles are the same.
+        Stale postings are left out, and so are pairs that have only these; the same holds for pickles.
 
         Returns
         -------
@@ -431,11 +431,11 @@ class PairIndex(Facade):
         return self
 
     def _content(self) -> tuple[Any, ...]:
-        tokens, *lists = self.to_arrays()  # without lists that have stale postings only
+        tokens, *lists = self.to_arrays()  # without lists that have only stale postings
         return (*tokens.to_arrays(), tokens.positions(), *lists)
 
     def __reduce__(self) -> Any:
-        # A pickled token list has no tombstones, so that its positions are other ones.
+        # A pickled token list has no tombstones, so its positions differ.
         tokens, pairs, offsets, positions = self.to_arrays()
         arrays = tokens, pairs, offsets, np.searchsorted(tokens.positions(), positions)
         return type(self).from_arrays, arrays, self._attributes() or None

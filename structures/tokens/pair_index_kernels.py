@@ -23,7 +23,7 @@ START, SIZE, ROOM, WIDTH = 0, 1, 2, 3
 @inner
 def holds(cells, position, left, right):
     """Return whether `left` starts at `position` and `right` is the next token."""
-    # The list may have been compacted since: then positions may be past its end.
+    # The list may have been compacted: then positions may be past its end.
     if position >= cells.size or token_of(cells, position) != left:
         return False
     following = next_of(cells, position)
@@ -79,11 +79,11 @@ def new_pair_index(tokens):
 
 @inner
 def _repool(self, room):
-    """Move all lists, each with its room, to a new pool that has `room` more words after them."""
+    """Move all lists, each with its room, to a new pool that has space for `room` more words."""
     pool = new_words(2 * (self.used - self.garbage) + room)
     used = 0
-    for number in range(self.n_lists):
-        entry = WIDTH * number
+    for list_id in range(self.n_lists):
+        entry = WIDTH * list_id
         size, space = self.lists[entry + SIZE], self.lists[entry + ROOM]
         if space > 0:
             start = self.lists[entry + START]
@@ -107,33 +107,33 @@ def _more_lists(self):
 
 @inner
 def _list(self, pair):
-    """Return the list of a pair, a new empty one if it had none; below 0 for a failure."""
-    number = self.list_of.get(pair, -1)
-    if number >= 0:
-        return number
-    number = self.free_list
-    if number < 0:
-        number = self.n_lists
-        if WIDTH * number == self.lists.size and not _more_lists(self):
+    """Return the list of a pair, which is new and empty if the pair had none; or a status below 0."""
+    list_id = self.list_of.get(pair, -1)
+    if list_id >= 0:
+        return list_id
+    list_id = self.free_list
+    if list_id < 0:
+        list_id = self.n_lists
+        if WIDTH * list_id == self.lists.size and not _more_lists(self):
             return status.NO_MEMORY
-    entry = WIDTH * number
+    entry = WIDTH * list_id
     following = self.lists[entry + START]
-    if self.list_of.set(pair, number) < 0:
+    if self.list_of.set(pair, list_id) < 0:
         return status.NO_MEMORY
-    if number == self.n_lists:
+    if list_id == self.n_lists:
         self.n_lists += 1
     else:
         self.free_list = following
     self.lists[entry + START] = 0
     self.lists[entry + SIZE] = 0
     self.lists[entry + ROOM] = 0
-    return number
+    return list_id
 
 
 @inner
-def _make_room(self, number, size):
-    """Give a list room for `size` postings in all; return a status."""
-    entry = WIDTH * number
+def _make_room(self, list_id, size):
+    """Give a list room for a total of `size` postings; return a status."""
+    entry = WIDTH * list_id
     room = self.lists[entry + ROOM]
     if size <= room:
         return status.OK
@@ -153,7 +153,7 @@ def _make_room(self, number, size):
 
 @inner
 def _give_up(self, left, right, size):
-    """Drop the list of a pair if it is empty: it may be new, made for postings that did not fit."""
+    """Drop the list of a pair if it is empty, because it may be new and its postings did not fit."""
     if size == 0:
         _forget(self, left, right)
     return status.NO_MEMORY
@@ -162,12 +162,12 @@ def _give_up(self, left, right, size):
 @method(PairIndexType, "add")
 @quiet
 def _add(self, left, right, position):
-    number = _list(self, (left << 32) | right)
-    if number < 0:
+    list_id = _list(self, (left << 32) | right)
+    if list_id < 0:
         return status.NO_MEMORY
-    entry = WIDTH * number
+    entry = WIDTH * list_id
     size = self.lists[entry + SIZE]
-    if _make_room(self, number, size + 1) < 0:
+    if _make_room(self, list_id, size + 1) < 0:
         return _give_up(self, left, right, size)
     self.pool[self.lists[entry + START] + size] = position
     self.lists[entry + SIZE] = size + 1
@@ -178,12 +178,12 @@ def _add(self, left, right, position):
 @method(PairIndexType, "add_many")
 @quiet
 def _add_many(self, left, right, positions):
-    number = _list(self, (left << 32) | right)
-    if number < 0:
+    list_id = _list(self, (left << 32) | right)
+    if list_id < 0:
         return status.NO_MEMORY
-    entry = WIDTH * number
+    entry = WIDTH * list_id
     size = self.lists[entry + SIZE]
-    if _make_room(self, number, size + positions.size) < 0:
+    if _make_room(self, list_id, size + positions.size) < 0:
         return _give_up(self, left, right, size)
     start = self.lists[entry + START] + size
     for i in range(positions.size):
@@ -196,16 +196,16 @@ def _add_many(self, left, right, positions):
 @inner
 def _forget(self, left, right):
     """Drop the list of a pair; return a status."""
-    number = self.list_of.pop((left << 32) | right, -1)
-    if number < 0:
+    list_id = self.list_of.pop((left << 32) | right, -1)
+    if list_id < 0:
         return status.MISSING
-    entry = WIDTH * number
+    entry = WIDTH * list_id
     self.n_postings -= self.lists[entry + SIZE]
     self.garbage += self.lists[entry + ROOM]
     self.lists[entry + START] = self.free_list
     self.lists[entry + SIZE] = 0
     self.lists[entry + ROOM] = 0
-    self.free_list = number
+    self.free_list = list_id
     return status.OK
 
 
@@ -218,12 +218,12 @@ def _drop(self, left, right):
 @method(PairIndexType, "span")
 @quiet
 def _span(self, left, right):
-    """Return where in the pool the postings of a pair start and end, stale ones included."""
-    number = self.list_of.get((left << 32) | right, -1)
-    if number < 0:
+    """Return the start and the end in the pool of the postings of a pair, stale ones included."""
+    list_id = self.list_of.get((left << 32) | right, -1)
+    if list_id < 0:
         return 0, 0
-    start = self.lists[WIDTH * number + START]
-    return start, start + self.lists[WIDTH * number + SIZE]
+    start = self.lists[WIDTH * list_id + START]
+    return start, start + self.lists[WIDTH * list_id + SIZE]
 
 
 @method(PairIndexType, "posting")
@@ -352,17 +352,17 @@ def _post_all(cells, list_of, lists, pool):
     for position in range(cells.size):
         pair = pair_at(cells, position)
         if pair >= 0:
-            number = list_of.get(pair, -1)
-            if number < 0:  # minus the count: the pair is new
-                room = -number
-                number = n_lists
+            list_id = list_of.get(pair, -1)
+            if list_id < 0:  # minus the count: the pair is new
+                room = -list_id
+                list_id = n_lists
                 n_lists += 1
-                list_of.set(pair, number)
-                lists[WIDTH * number + START] = used
-                lists[WIDTH * number + SIZE] = 0
-                lists[WIDTH * number + ROOM] = room
+                list_of.set(pair, list_id)
+                lists[WIDTH * list_id + START] = used
+                lists[WIDTH * list_id + SIZE] = 0
+                lists[WIDTH * list_id + ROOM] = room
                 used += room
-            entry = WIDTH * number
+            entry = WIDTH * list_id
             size = lists[entry + SIZE]
             pool[lists[entry + START] + size] = position
             lists[entry + SIZE] = size + 1
@@ -371,7 +371,7 @@ def _post_all(cells, list_of, lists, pool):
 @method(PairIndexType, "rebuild")
 @quiet
 def _rebuild(self):
-    """Post every adjacent pair again: count, then fill. Return True, or null if memory runs out."""
+    """Add every adjacent pair again: count, then fill. Return True, or null (false) if there is no memory."""
     list_of = new_map(int_map_type, 0)
     n_postings = _count_pairs(self.tokens.cells, list_of)
     if n_postings < 0:
@@ -418,19 +418,19 @@ def _copy(self):
 
 @kernel
 def tokens_of(self):
-    """Return the token list that an index is over."""
+    """Return the token list of an index."""
     return self.tokens
 
 
 @kernel
 def state(self):
-    """Return what the invariants are about, for ``_check()``."""
+    """Return the state that ``_check()`` tests."""
     return self.lists.copy(), self.pool.copy(), self.list_of.copy()
 
 
 @quiet
 def counters(self):
-    """Return the fields that are numbers."""
+    """Return the scalar fields."""
     return self.n_lists, self.free_list, self.used, self.garbage, self.n_postings
 
 

@@ -10,13 +10,14 @@ next token starts where the run ends; the previous one ends where the run starts
     flags         F     F   .   L    F    L       F: first of its segment, L: last of its segment
 
 A cell is one int64: the token in the upper 32 bits, -1 for a tombstone, then the length of the run, then
-the two flags. The segment of each position takes 8 more bytes. A link often leads to the same cache line.
+the two flags. The segment of each position takes 8 more bytes. The next token is often on the same cache
+line.
 
 Invariants
 ----------
-1. Walking the runs of a segment from its start reaches its end exactly.
+1. The runs of a segment, one after another from its start, reach its end exactly.
 2. The first and the last cell of every run hold the same length and flags.
-3. All cells of a run but the first are tombstones.
+3. All cells of a run except the first are tombstones.
 4. The first run of each segment has the flag F, the last one the flag L; no other run has either.
 5. ``size`` is the number of runs; ``segment_of`` is the segment of every position.
 
@@ -25,7 +26,7 @@ Complexity
 ==============================  ===========================================
 next, prev, token, merge        O(1)
 segment, compact, copy          O(positions) (of the segment, of the list)
-memory                          16 bytes a position, 8 a segment
+memory                          16 bytes per position, 8 per segment
 ==============================  ===========================================
 
 Source: boundary tags, Knuth, The Art of Computer Programming, 2.5; segments and tombstones are our own.
@@ -63,9 +64,9 @@ class TokenList(Facade):
 
     A token has a *position*: the index where it started in the array from which the list was built. A
     merge keeps the position of its left token and leaves a tombstone at the position of its right one.
-    Calls from several threads take turns (:mod:`structures.base.locks`).
+    It is thread-safe (:mod:`structures.base.locks`).
 
-    Inside ``@njit`` the same verbs are methods. The constructor checks its arguments there, too; nothing
+    Inside ``@njit`` there are the same methods. The constructor checks its arguments there, too; nothing
     else is checked. :meth:`segment` returns an array, :meth:`compact` returns a status, and
     ``n_segments()``, ``n_positions()`` and ``nbytes()`` are calls.
 
@@ -81,8 +82,8 @@ class TokenList(Facade):
     tokens : (n,) array_like of int
         Token ids in ``[0, 2**31)``.
     segment_offsets : (n_segments + 1,) array_like of int, optional
-        Segment ``s`` is ``tokens[segment_offsets[s]:segment_offsets[s + 1]]``, not empty. One segment by
-        default.
+        Segment ``s`` is ``tokens[segment_offsets[s]:segment_offsets[s + 1]]``, which must not be empty. One
+        segment by default.
 
     Raises
     ------
@@ -283,7 +284,7 @@ class TokenList(Facade):
         Parameters
         ----------
         position : int
-            Position of the left token; the new token has the same.
+            Position of the left token, and then of the new token.
         new_token : int
             In ``[0, 2**31)``.
 
@@ -315,7 +316,7 @@ class TokenList(Facade):
             raise ValueError(f"the token at position {position} would cover more than {MAX_RUN} positions")
 
     def segment(self, segment: int) -> Iterator[int]:
-        """Iterate over the tokens of a segment, in order, as they are at the call.
+        """Iterate over the tokens of a segment, in order, as they were at the call.
 
         Parameters
         ----------

@@ -17,7 +17,7 @@ FIRST = 1
 LAST = 2
 MAX_RUN = 2**30 - 1
 TOMBSTONE = -1
-NO_TOKENS = "tokens must be in [0, 2**31)"
+NOT_TOKENS = "tokens must be in [0, 2**31)"
 
 
 # ------------------------------------------------------------------------------ kernels on plain arrays
@@ -29,7 +29,7 @@ def cell(token, run, flags):
 
 @inner
 def token_of(cells, position):
-    """Return the token at a position, ``TOMBSTONE`` if none starts there."""
+    """Return the token at a position, or ``TOMBSTONE`` if none starts there."""
     return cells[position] >> 32
 
 
@@ -41,13 +41,13 @@ def run_of(cells, position):
 
 @inner
 def next_of(cells, position):
-    """Return where the next token of the segment starts, -1 at the end."""
+    """Return where the next token of the segment starts, or -1 at its end."""
     return -1 if cells[position] & LAST else position + run_of(cells, position)
 
 
 @inner
 def prev_of(cells, position):
-    """Return where the previous token of the segment starts, -1 at the start."""
+    """Return where the previous token of the segment starts, or -1 at its start."""
     return -1 if cells[position] & FIRST else position - run_of(cells, position - 1)
 
 
@@ -79,7 +79,7 @@ def fill_cells(tokens, segment_offsets, cells, segment_of):
 @inner
 def are_tokens(tokens):
     """Return whether all `tokens`, of any integer dtype, are in ``[0, 2**31)``."""
-    bits = 0  # of all tokens
+    bits = 0  # of all tokens, ORed
     for i in range(tokens.size):
         bits |= np.int64(tokens[i])
     return 0 <= bits <= MAX_ID
@@ -152,9 +152,9 @@ def new_token_list(tokens, segment_offsets):
 
 @kernel
 def checked_token_list(tokens, segment_offsets):
-    """Return a list of `tokens`, or raise as the class in Python does, before anything is allocated."""
+    """Return a list of `tokens`, or raise as the Python class does, before anything is allocated."""
     if not are_tokens(tokens):
-        raise ValueError(NO_TOKENS)
+        raise ValueError(NOT_TOKENS)
     if not are_offsets(segment_offsets, tokens.size):
         raise ValueError("segment_offsets must ascend strictly from 0 to the number of tokens")
     return new_token_list(tokens, segment_offsets)
@@ -162,9 +162,9 @@ def checked_token_list(tokens, segment_offsets):
 
 @kernel
 def checked_segment(tokens):
-    """Return a list of `tokens` in one segment, in none if there are no tokens; or raise."""
+    """Return a list of `tokens` in one segment, or in no segment if there are no tokens; or raise."""
     if not are_tokens(tokens):
-        raise ValueError(NO_TOKENS)
+        raise ValueError(NOT_TOKENS)
     segment_offsets = new_words(1 + (tokens.size > 0))
     segment_offsets[0] = 0
     segment_offsets[-1] = tokens.size
@@ -299,7 +299,7 @@ def _copy(self):
 
 @kernel
 def state(self):
-    """Return what the invariants are about, for ``_check()``."""
+    """Return the arrays that ``_check()`` tests."""
     return self.cells.copy(), self.segment_of.copy(), self.segment_offsets.copy()
 
 

@@ -286,12 +286,12 @@ def test_damaged_native_files(both, tmp_path):
     good = json.loads((tmp_path / "tok.json").read_text())
     del good["crc32"]
     for changes, message in (
-        ({"added_tokens": {"<|end|>": 259}}, "'<|end|>' is a special token and an added one"),
+        ({"added_tokens": {"<|end|>": 259}}, "'<|end|>' is both a special token and an added one"),
         ({"added_tokens": {"<x>": -1}}, r"\"added_tokens\"\['<x>'\] is not an id: -1"),
         ({"added_tokens": []}, '"added_tokens" is not an object'),
         ({"added_tokens": {"<x>": 97}}, "has id 97, the id of token b'a'"),
-        ({"kept": {"more": {}}}, "\"kept\": 'more' is no part that is kept"),
-        ({"kept": {"added_tokens": {"<x>": 1}}}, "\"kept\": the flags of '<x>' are no object"),
+        ({"kept": {"more": {}}}, "\"kept\": 'more' is not a known part"),
+        ({"kept": {"added_tokens": {"<x>": 1}}}, "\"kept\": the flags of '<x>' are not an object"),
     ):
         (tmp_path / "tok.json").write_text(json.dumps(good | changes))
         with pytest.raises(ValueError, match=message.replace("|", r"\|")):

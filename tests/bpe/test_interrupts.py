@@ -155,7 +155,7 @@ def test_while_training_begins(monkeypatch, book):
     bpe.Trainer(counts).check()
 
 
-def test_while_pairs_are_counted_anew(monkeypatch, book):
+def test_while_pairs_are_counted_again(monkeypatch, book):
     """What the interrupt leaves behind is completed before anything else is done."""
     counts = bpe.WordCounts.from_corpus([book[:30_000]])
     whole, trainer = bpe.Trainer(counts), bpe.Trainer(counts)

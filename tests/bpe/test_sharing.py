@@ -189,21 +189,21 @@ def test_a_fork_while_others_begin_to_encode(tokenizer, fresh):
     text, stop = "the sea " * 20, threading.Event()
     expected = tokenizer.encode(text)
 
-    def encode_anew():
+    def encode_again():
         fresh.engine.encoder._idle.clear()
         return fresh.encode(text)
 
     def work():
         while not stop.is_set():
-            encode_anew()
+            encode_again()
 
-    assert encode_anew() == expected
+    assert encode_again() == expected
     threads = [threading.Thread(target=work) for _ in range(3)]
     for thread in threads:
         thread.start()
     try:
         for _ in range(60):
-            assert fork_and_run(lambda: 0 if encode_anew() == expected else 2) == 0
+            assert fork_and_run(lambda: 0 if encode_again() == expected else 2) == 0
     finally:
         stop.set()
         for thread in threads:

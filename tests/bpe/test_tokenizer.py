@@ -256,8 +256,8 @@ def test_equality():
         ({"token_bytes": {**dict(enumerate(BYTES)), 2**31: b"ab"}}, ValueError, "an id must be in"),
         ({"token_bytes": {**dict(enumerate(BYTES)), "a": b"ab"}}, TypeError, "an id must be an integer"),
         ({"merges": [(97, 98), (256, 300)]}, ValueError, r"merge 1, \(256, 300\), names id 300"),
-        ({"merges": [(97, -98)]}, ValueError, "names id -98, which is no token"),
-        ({"merges": [(97, 98), (256, 98)]}, ValueError, r"merge 1, .* makes b'abb', which is no token"),
+        ({"merges": [(97, -98)]}, ValueError, "names id -98, which is not a token"),
+        ({"merges": [(97, 98), (256, 98)]}, ValueError, r"merge 1, .* makes b'abb', which is not a token"),
         ({"merges": [(97, 98), (97, 98)]}, ValueError, "merge 1, .* repeats merge 0"),
         ({"merges": [(97, 98, 99)]}, TypeError, "merge 0 must be a pair of integers"),
         ({"merges": [(b"a", b"b"), (b"ab", b"?!")]}, ValueError, r"merge 1, .* names b'\?!', which is no"),
@@ -390,10 +390,13 @@ def test_written_by_hand(tmp_path):
         ({"merges": [[97, 98]]}, '"merges" is not a str'),
         ({"merges": "YQAAAGIAAAB"}, '"merges" is not base64'),
         ({"merges": "é"}, '"merges" is not base64'),
-        ({"merges": "YQAAAGIA"}, '"merges" is cut off: 6 bytes are not of 8 each'),
+        ({"merges": "YQAAAGIA"}, '"merges" is cut off: 6 bytes are not a whole number of rows of 8'),
         ({"merges": numbers(97, 98, 97, -5)}, r'"merges"\[1\] is not an id: \[97, -5\]'),
-        ({"merges": numbers(97, 98, 257, 99)}, r"merge 1, \(257, 99\), names id 257, which is no token yet"),
-        ({"merges": numbers(97, 10**9)}, "names id 1000000000, which is no token yet"),
+        (
+            {"merges": numbers(97, 98, 257, 99)},
+            r"merge 1, \(257, 99\), names id 257, which is not a token yet",
+        ),
+        ({"merges": numbers(97, 10**9)}, "names id 1000000000, which is not a token yet"),
         ({"merges": numbers(97, 98, 97, 98)}, "ids 256 and 257 are both b'ab'"),
         ({"special_tokens": []}, '"special_tokens" is not an object'),
         ({"special_tokens": {"a": "b"}}, r'"special_tokens"\[\'a\'\] is not an id'),
@@ -404,8 +407,8 @@ def test_written_by_hand(tmp_path):
         ({"merged_ids": numbers(256)}, '2 "merges" but 1 "merged_ids"'),
         ({"merged_ids": numbers(256, -(2**31))}, r'"merged_ids"\[1\] is not an id'),
         ({"merged_ids": [256]}, '"merged_ids" is not a str'),
-        ({"merged_ids": numbers(256, 256)}, "merge 1 makes id 256, which is b'ab' already"),
-        ({"other_tokens": {"x": "YQ=="}}, "'x' is no id"),
+        ({"merged_ids": numbers(256, 256)}, "merge 1 makes id 256, which is already b'ab'"),
+        ({"other_tokens": {"x": "YQ=="}}, "'x' is not an id"),
         ({"other_tokens": {"300": "?"}}, r"\['300'\] is not base64"),
         ({"other_tokens": {"300": 1}}, r"\['300'\] is not base64"),
         ({"other_tokens": {"300": ""}}, "id 300 is empty"),
@@ -531,7 +534,7 @@ def test_vocabularies_out_of_the_ordinary():
     assert put_together([], others={10**9: b"ab"})
     with pytest.raises(ValueError, match="the token of id 300 is empty"):
         put_together([], others={300: b""})
-    with pytest.raises(ValueError, match="names id -1, which is no token yet"):
+    with pytest.raises(ValueError, match="names id -1, which is not a token yet"):
         put_together([(97, -1)])
     with pytest.raises(ValueError, match="special token '<end>' has id 97, the id of token b'a'"):
         Vocabulary.of_merges(np.empty((0, 2), np.int64), {"<end>": 97})

@@ -65,7 +65,7 @@ class Kind(NamedTuple):
         return HeapModel((), least_first, is_fifo)
 
     def keys(self, chance: random.Random, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Return `n` distinct keys, or nearly so many."""
+        """Return `n` distinct keys, or a few less."""
         if self.container in _DENSE:
             return rng.choice(N_DENSE, n, replace=False)
         return hostile_keys(chance, rng, n)

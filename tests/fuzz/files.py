@@ -244,7 +244,7 @@ def check_ids(chance: random.Random, note: Note, folder: Path) -> None:
 
 
 def check_note(chance: random.Random, note: Note, folder: Path) -> None:
-    """Damage what a run has left that was interrupted; the next one begins anew, or goes on."""
+    """Damage what a run has left that was interrupted; the next one starts again, or continues."""
     tok = a_tokenizer(chance)
     documents = [texts.text(chance, 60) for _ in range(chance.randrange(2, 12))]
     out = folder / chance.choice(["ids.npy", "ids.bin"])

@@ -200,7 +200,7 @@ def document(chance: random.Random) -> dict[str, Any]:
 
 
 def is_unclear(given: dict[str, Any], normalizer: Any) -> bool:
-    """Say whether ``tokenizers`` does what nobody means.
+    """Return whether ``tokenizers`` does what nobody intends.
 
     It takes any of several tokens that are normalized alike, and finds a token that becomes empty
     everywhere. With ``ignore_merges`` it takes a piece for a special token, or looks for no suffix:
@@ -212,7 +212,7 @@ def is_unclear(given: dict[str, Any], normalizer: Any) -> bool:
 
 
 def _panics(call: Callable[[], Any]) -> Any:
-    """Return a result of ``tokenizers``; None where it panics, which is no Exception."""
+    """Return a result of ``tokenizers``; None if it panics, which is not an Exception."""
     try:
         return call()
     except BaseException as error:

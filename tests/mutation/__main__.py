@@ -152,9 +152,9 @@ def main(
     """Change the code in small wrong ways, and see whether the tests notice.
 
     ONLY names rooms or modules, such as structures/base or bpe/training/merging.py; all of them by default.
-    What was tested before is not tested again, nor, without --quick, what the quick core caught. Mutants that survive because they are right all the same are
-    explained in explained.json, and count as survivors. The exit code is 1 if fewer than 97 % of the sample
-    are caught, with --quick fewer than 80 %.
+    What was tested before is not tested again, nor, without --quick, what the quick core caught. Mutants that
+    survive because their results are the same are explained in explained.json, and count as survivors. The
+    exit code is 1 if fewer than 97 % of the sample are caught, with --quick fewer than 80 %.
     """
     folder.mkdir(parents=True, exist_ok=True)
     tests = "quick" if quick else "all"

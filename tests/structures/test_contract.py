@@ -50,7 +50,7 @@ class Kind:
         return f"{self.container.__name__}-{self.dtype}"
 
 
-# Of heaps, both orders and both dtypes, not all four pairs, each compiled anew: their own tests have those.
+# Of heaps, both orders and both dtypes, not all four pairs, each compiled again: their own tests have those.
 COUNTED = [Kind(MaxHeap), Kind(CountBuckets), Kind(MinHeap, "float64")]
 MAPS = [Kind(IntMap), Kind(IntMap, "float64"), Kind(SortedMap), Kind(SortedMap, "float64")]
 KEYED = [*MAPS, *COUNTED]

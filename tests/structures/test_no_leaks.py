@@ -258,7 +258,7 @@ def test_a_full_container_without_memory_takes_what_has_a_place(python):
             refused = [outcome(heap.add, -2, 5), outcome(table.add, -1)]
             return refused + [outcome(verb, [9, -1], [9, 9]) for verb in (table.add_many, table.set_many)]
 
-        n_full = 655_360  # a number of whole rows, and all that a table of so many keys takes
+        n_full = 655_360  # whole rows, and the full capacity of a table of this many keys
         heap, table = st.MaxHeap.from_arrays(range(n_full), range(n_full)), st.IntMap()
         table.set_many(range(n_full), range(n_full))
         small = st.MaxHeap({1: 2})

@@ -53,7 +53,7 @@ WINDOW = 4096
 """Bytes of a window; a shorter piece is merged as a whole."""
 
 BYTES_A_TOKEN_BACK = 512
-"""A window of so many bytes goes back by one token; a larger one by more."""
+"""A window of this many bytes goes back by one token; a larger one by more."""
 
 NO_ROOM = -1
 _NOWHERE = -1

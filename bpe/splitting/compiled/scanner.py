@@ -111,7 +111,7 @@ class Scanner:
         data = np.asarray(data)  # a bytearray shares its memory
         place, stop = 0, len(data)
         for stage, tables in enumerate(self._tables):
-            # The text after its last match is no complete piece yet, but the next expression can cut it.
+            # The text after its last match is not a complete piece yet, but the next expression can cut it.
             out = np.empty(stop - place + 1, np.int32)
             place = int(self._cut(stage, data, place, place, np.array([stop], np.int32), True, out)[-1])
             if tables is not self._tables[-1]:

@@ -94,7 +94,7 @@ def test_examples(line, folder):
     os.rename("tokenizer.json", "t.hf.json")
     if "bpe convert tokenizer.json" in line:
         os.rename("t.hf.json", "tokenizer.json")
-    # Texts this short do not have so many merges; the size is not tested here.
+    # Texts this short do not have that many merges; the size is not tested here.
     line = re.sub(r"--vocab-size \d+", "--vocab-size 300", line)
     line = re.sub(r"--first-merges \d+", "--first-merges 30", line)
     if "cl100k_base.tiktoken" in line:  # the file of this test is not the published one
@@ -154,7 +154,7 @@ def test_show_with_ids(folder, tokenizer):
 
 
 def test_show_in_colours(folder, monkeypatch):
-    monkeypatch.setattr(show_module, "_has_colours", lambda: True)
+    monkeypatch.setattr(show_module, "_has_colors", lambda: True)
     shown = run("show", "tok.json", "the sea\nof", color=True).stdout
     backgrounds = re.findall(r"48;5;(\d+)m", shown)
     assert len(backgrounds) >= 3
@@ -232,13 +232,13 @@ def test_convert(folder):
     ("arguments", "message"),
     [
         (["missing.json", "o.json"], r"no such file: missing\.json"),
-        (["plain.json", "o.txt"], r"o\.txt: the name does not tell the format; .*: choose one with --to"),
+        (["plain.json", "o.txt"], r"o\.txt: the name does not tell the format: .*: choose one with --to"),
         (["plain.json", "corpus.txt", "--to", "gpt2"], r"corpus\.txt is a file, not a folder"),
         (["plain.json", "corpus.txt/o.json"], r"corpus\.txt is a file, not a folder"),
         (["plain.json", "no/o.json"], "no such folder"),
         (["tok.json", "o.model"], r"o\.model: minbpe cannot hold white space in a special token"),
         (["cl100k_base.tiktoken", "o.json"], "a rank file has no split pattern: add --pattern"),
-        (["plain.json", "o.json", "--pattern", "gpt2"], "the format native brings its own"),
+        (["plain.json", "o.json", "--pattern", "gpt2"], "the format native has its own"),
         (
             ["cl100k_base.tiktoken", "o.json", "--pattern", "gpt2", "--special-token", "x"],
             "'x' is not TOKEN=ID",
@@ -346,7 +346,7 @@ def test_warmup_when_the_second_process_fails(uses, monkeypatch, helper, reason)
     assert result.exit_code == 0, result.output
     assert uses == ["training", "encoding"]
     warning, _ = result.stderr.splitlines()
-    assert warning == f"bpe: warning: the second process failed, and the first does its work: {reason}"
+    assert warning == f"bpe: warning: the second process failed, so the first does its work: {reason}"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")

@@ -76,7 +76,7 @@ def test_minus_is_standard_output(folder):
 
 def test_what_standard_output_does_not_take(folder):
     fails(run("encode", "tok.json", "book.txt", "-o", "-"), "bpe: -o -: files of ids cannot go to .*")
-    fails(run("convert", "tok.json", "-", "--to", "gpt2"), "bpe: a folder cannot be written to .*: name it")
+    fails(run("convert", "tok.json", "-", "--to", "gpt2"), "bpe: a folder cannot be written to .*: give its")
     fails(
         run("convert", "tok.json", "-"), "bpe: -: the name does not tell the format.*: choose one with --to"
     )
@@ -175,7 +175,7 @@ def test_a_disk_that_has_no_room_for_compiled_code(folder, monkeypatch):
     monkeypatch.setattr(cli.show, "load", full)
     fails(
         run("show", "tok.json", "the sea"),
-        "bpe: No space left on device: the cache of compiled code, or a temporary file, has no room",
+        "bpe: No space left on device: no room for the cache of compiled code, or for a temporary file",
     )
 
 
@@ -228,9 +228,9 @@ def test_what_an_earlier_run_left_is_told(folder, stopped, monkeypatch, tokenize
         f"the input has {size}\none.bin: the same command continues from here\nbpe: interrupted\n"
     )
 
-    anew = run(*encode, "one.bin", "--dtype", "uint32")
-    assert anew.exit_code == 0
-    assert anew.stderr.startswith(
+    again = run(*encode, "one.bin", "--dtype", "uint32")
+    assert again.exit_code == 0
+    assert again.stderr.startswith(
         "bpe: warning: one.bin: an earlier run was not completed, and cannot be continued: it had another "
         "tokenizer, other options or other texts; this one starts from the beginning\n"
     )

@@ -79,7 +79,7 @@ def cut_anywhere(text, chance):
 )
 def test_a_stream_is_its_whole(any_tokenizer, text, chance, options):
     stream = any_tokenizer.stream_encoder(**options)
-    for _ in range(2):  # finished, it begins anew
+    for _ in range(2):  # after finish(), it starts again
         ids = []
         for part in cut_anywhere(text, chance):
             ids += stream.feed(part)

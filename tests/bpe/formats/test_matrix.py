@@ -64,10 +64,12 @@ def whole(*ids):
 
 
 NO_NAME = {
-    "tiktoken": "holds no split pattern, and this one has no name .* A tokenizer.json holds any pattern"
+    "tiktoken": "holds no split pattern, and this pattern has no name .* A tokenizer.json holds any pattern"
 }
-NOT_GPT2 = {"gpt2": "hold no split pattern; whoever reads them takes GPT-2's, .* A tokenizer.json holds any"}
-SEVERAL = {"minbpe": "minbpe splits by one expression, not by 3 in turn. A tokenizer.json can hold it"}
+NOT_GPT2 = {
+    "gpt2": "hold no split pattern; programs that read them use GPT-2's, .* A tokenizer.json holds any"
+}
+SEVERAL = {"minbpe": "minbpe splits by one expression, not by 3. A tokenizer.json can hold it"}
 UNWRITABLE = (
     r"the expression .* cannot be rewritten for this format: '\\1' .* The native format holds any expression"
 )
@@ -98,54 +100,54 @@ SUBJECTS = {
     ),
     "bytes of other ids": (
         lambda book: made(WORDS, THE, ids=[*range(255, -1, -1), 256, 257]),
-        {"minbpe": "minbpe numbers the bytes by their values, .* A tokenizer.json can"},
+        {"minbpe": "in minbpe the id of a byte is its value; .* A tokenizer.json can"},
     ),
     "ids with holes": (
         lambda book: made(
             WORDS, THE, specials={"<|end|>": 9000, "<|fim|>": 400}, ids=[*range(256), 300, 500]
         ),
-        {"minbpe": "minbpe has merge 0 make the id 256 out of lower ones, not 300. A tokenizer.json can"},
+        {"minbpe": "in minbpe, merge 0 makes id 256 from lower ids, not 300. A tokenizer.json can"},
     ),
     "ids that are not ranks": (
         lambda book: made(WORDS, THE, ids=[*range(256), 257, 256]),
         {
-            "tiktoken": r"would turn merge 0, \(116, 104\), into \(257, 101\). A tokenizer.json keeps merges",
-            "minbpe": "minbpe has merge 0 make the id 256 out of lower ones, not 257",
+            "tiktoken": r"would turn merge 0, \(116, 104\), into \(257, 101\). A tokenizer.json holds merges",
+            "minbpe": "in minbpe, merge 0 makes id 256 from lower ids, not 257",
         },
     ),
     "merges that make the same": (
         lambda book: made([b"ab", b"bc", b"abc"], [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c"), (b"a", b"bc")]),
         {
-            "tiktoken": "4 merges would become 3. A tokenizer.json keeps merges",
-            "minbpe": "minbpe has merge 3 make the id 259 .*, not 258",
+            "tiktoken": "4 merges would become 3. A tokenizer.json holds merges",
+            "minbpe": "in minbpe, merge 3 makes id 259 .*, not 258",
         },
     ),
     "a token that no merge makes": (
         lambda book: made([b" \xff\xfe"]),
         {
-            "tiktoken": r"would take pieces that are id 256, b' \\xff\\xfe', whole. A tokenizer.json keeps",
-            "minbpe": r"minbpe has no tokens but those of bytes and merges: id 256, b' \\xff\\xfe', is none",
+            "tiktoken": r"would encode a piece with the bytes of id 256, b' \\xff\\xfe', to this id. A token",
+            "minbpe": r"only tokens that are bytes or that merges make: id 256, b' \\xff\\xfe', is neither",
         },
     ),
     "a token that looks like a special one": (
         lambda book: made([b"abc"]),
         {
-            "tiktoken": "would take pieces that are id 256, b'abc', whole. A tokenizer.json keeps",
-            "gpt2": "special: that of id 256, b'abc', which no merge makes, would be read as a special one",
-            "minbpe": "minbpe has no tokens but those of bytes and merges",
+            "tiktoken": "would encode a piece with the bytes of id 256, b'abc', to this id. A tokenizer",
+            "gpt2": "special: id 256, b'abc', which no merge makes, would be read as a special token",
+            "minbpe": "minbpe has only tokens that are bytes or that merges make",
         },
     ),
     "tokens that are taken whole": (
         lambda book: whole(256, 257),
-        {"gpt2": "goes? by merges alone, and id 256", "minbpe": "goes? by merges alone, and id 256"},
+        {"gpt2": "no merges lead to id 256", "minbpe": "no merges lead to id 256"},
     ),
     "some tokens that are taken whole": (
         lambda book: whole(257),
         {
-            "huggingface": "takes whole either all .* or none: .* not id 256",
-            "tiktoken": "would take pieces that are id 256, b' abc', whole. A tokenizer.json keeps merges",
-            "gpt2": "goes? by merges alone, and id 257",
-            "minbpe": "goes? by merges alone, and id 257",
+            "huggingface": "either all tokens .* are looked up whole, or none: .* not id 256",
+            "tiktoken": "would encode a piece with the bytes of id 256, b' abc', to this id. A tokenizer",
+            "gpt2": "no merges lead to id 257",
+            "minbpe": "no merges lead to id 257",
         },
     ),
     "a special token that looks like a token": (

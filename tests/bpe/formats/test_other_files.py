@@ -105,32 +105,32 @@ def test_tekken_to_other_files(ranks, tmp_path):
     ("changes", "message"),
     [
         ({"config": 3}, "not a tokenizer|config"),
-        ({"config__pattern": 3}, r"config\.pattern is no text: 3"),
+        ({"config__pattern": 3}, r"config\.pattern is not a string: 3"),
         ({"config__pattern": "(" * 9}, r"config\.pattern: "),
-        ({"config__default_vocab_size": None}, r"config\.default_vocab_size is no number from 0 to .*: None"),
-        ({"config__default_vocab_size": True}, r"config\.default_vocab_size is no number"),
+        ({"config__default_vocab_size": None}, r"default_vocab_size is not a number from 0 to .*: None"),
+        ({"config__default_vocab_size": True}, r"config\.default_vocab_size is not a number"),
         (
             {"config__default_vocab_size": 10**9},
             "default_vocab_size is 1000000000, of which 24 .* 503 entries",
         ),
         ({"config__default_vocab_size": 24}, "default_vocab_size is 24, of which 24"),
-        ({"config__default_num_special_tokens": -1}, r"config\.default_num_special_tokens is no number"),
+        ({"config__default_num_special_tokens": -1}, r"config\.default_num_special_tokens is not a number"),
         (
             {"config__default_num_special_tokens": 10**8},
-            "default_num_special_tokens is no number from 0 to 1",
+            "default_num_special_tokens is not a number from 0 to 1",
         ),
-        ({"vocab": {}}, '"vocab" is no list'),
-        ({"vocab__3": 5}, r"vocab\[3\] is no object"),
+        ({"vocab": {}}, '"vocab" is not a list'),
+        ({"vocab__3": 5}, r"vocab\[3\] is not an object"),
         ({"vocab__3__rank": 4}, r"vocab\[3\]\.rank is not 3: 4"),
         ({"vocab__3__rank": 3.0}, r"vocab\[3\]\.rank is not 3: 3\.0"),
         ({"vocab__3__token_bytes": "AA="}, r"vocab\[3\]\.token_bytes is not base64: 'AA='"),
         ({"vocab__3__token_bytes": 7}, r"vocab\[3\]\.token_bytes is not base64: 7"),
         ({"vocab__3__token_bytes": ""}, r"vocab\[3\]\.token_bytes is empty"),
-        ({"vocab__3__token_bytes": base64.b64encode(b"!").decode()}, r"vocab\[3\] is b'!', as vocab\[0\] is"),
+        ({"vocab__3__token_bytes": base64.b64encode(b"!").decode()}, r"vocab\[3\] is b'!', like vocab\[0\]"),
         ({"vocab__3__token_bytes": base64.b64encode(b"##").decode()}, "byte .* has no token"),
-        ({"special_tokens": {}}, '"special_tokens" is no list'),
-        ({"special_tokens": [3]}, r"special_tokens\[0\] is no object"),
-        ({"special_tokens": [{"rank": 0}]}, r"special_tokens\[0\]\.token_str is no token: None"),
+        ({"special_tokens": {}}, '"special_tokens" is not a list'),
+        ({"special_tokens": [3]}, r"special_tokens\[0\] is not an object"),
+        ({"special_tokens": [{"rank": 0}]}, r"special_tokens\[0\]\.token_str is not a token: None"),
         ({"special_tokens": [{"rank": 24, "token_str": "a"}]}, r"special_tokens\[0\]\.rank .* below 24: 24"),
         ({"special_tokens": [{"rank": 0, "token_str": "a"}] * 2}, r"special_tokens\[1\]\.rank is 0 again"),
         ({"special_tokens": [{"rank": 0, "token_str": "<SPECIAL_9>"}]}, "gives '<SPECIAL_9>' two ids"),
@@ -208,10 +208,10 @@ def test_load_every_format(small, tmp_path):
         if format != "minbpe":
             assert tok == small
         if format != "tiktoken":
-            with pytest.raises(ValueError, match=f"the format {format} brings its own pattern"):
+            with pytest.raises(ValueError, match=f"the format {format} has its own pattern"):
                 Tokenizer.load(path, pattern="gpt2")
     assert Tokenizer.load(paths["gpt2"] / "vocab.json") == small
-    with pytest.raises(ValueError, match="tiktoken: a rank file has no split pattern: say which"):
+    with pytest.raises(ValueError, match="tiktoken: a rank file has no split pattern: give one"):
         Tokenizer.load(paths["tiktoken"])
     with pytest.raises(TypeError):
         Tokenizer.load(paths["tiktoken"], pattern="gpt2", special_tokens=["<|end|>"])
@@ -241,8 +241,8 @@ def test_rank_files_under_another_name(small, tmp_path):
         (b'{"a":' * 99_999, "nested too deeply|not JSON"),
         (b'\n {"a": "b"}', "JSON with the entries"),
         (b"\n\n\n", "is not a message|is cut off"),
-        (b'{"config": 1, "vocab": 2}', '"config" is no object'),
-        (b'{"model": 1}', '"model" is no object'),
+        (b'{"config": 1, "vocab": 2}', '"config" is not an object'),
+        (b'{"model": 1}', '"model" is not an object'),
         (b'{"format": 1}', '"format" is not'),
         (b'{"a": 1, "b": true}', "JSON with the entries"),
     ],
@@ -261,14 +261,14 @@ def test_folders(small, tmp_path):
     small.save_gpt2(tmp_path)
     assert Tokenizer.load(tmp_path) == small
     (tmp_path / "tokenizer.model").write_bytes(b"minbpe v1\n\n0\n104 105\n")
-    with pytest.raises(ValueError, match=r"a folder with tokenizer\.model and vocab\.json: name the one"):
+    with pytest.raises(ValueError, match=r"a folder with tokenizer\.model and vocab\.json: give the path"):
         Tokenizer.load(tmp_path)
     (tmp_path / "vocab.json").unlink()
     assert Tokenizer.load(tmp_path).merges == [(104, 105)]
     small.save_huggingface(tmp_path / "tokenizer.json")
     assert Tokenizer.load(tmp_path) == small
     (tmp_path / "tokenizer.json").write_text('{"model": 3}')
-    with pytest.raises(ValueError, match=r'tokenizer\.json: "model" is no object'):
+    with pytest.raises(ValueError, match=r'tokenizer\.json: "model" is not an object'):
         Tokenizer.load(tmp_path)
     with pytest.raises(FileNotFoundError):
         Tokenizer.load(tmp_path / "missing")
@@ -377,7 +377,7 @@ def test_a_folder_of_gpt2(small, tmp_path):
 
 def test_other_formats_have_no_place(folder, tmp_path):
     tok = Tokenizer.load(folder)
-    with pytest.warns(UserWarning, match=r"alone does not hold special_tokens_map\.json, tokenizer_config"):
+    with pytest.warns(UserWarning, match=r"does not hold special_tokens_map\.json, tokenizer_config"):
         tok.save_huggingface(tmp_path / "t.json")
     with pytest.warns(UserWarning, match=r"left out: special_tokens_map\.json, tokenizer_config"):
         tok.save_gpt2(tmp_path / "gpt2")
@@ -484,7 +484,7 @@ def test_transformers_read_a_new_folder(small, tmp_path, monkeypatch):
     ("name", "content", "message"),
     [
         ("tokenizer_config.json", b"{", "not JSON"),
-        ("tokenizer_config.json", b"[]", "no object"),
+        ("tokenizer_config.json", b"[]", "not an object"),
         ("tokenizer_config.json", b'{"a":' * 500 + b"1" + b"}" * 500, "nested too deeply"),
         ("tokenizer_config.json", b'{"a": "\\ud800"}', "half of a surrogate pair"),
         ("tokenizer_config.json", b'{"a": ' + b"9" * 500 + b"}", "a number of 500 digits"),
@@ -503,11 +503,11 @@ def test_hostile_folders(folder, name, content, message, tmp_path):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"../../x": {}}, "'../../x' is no file that is kept"),
-        ({"tokenizer.json": {}}, "'tokenizer.json' is no file that is kept"),
-        ({"tokenizer_config.json": "x"}, "the content of tokenizer_config.json is no object"),
-        ({"chat_template.jinja": {}}, "the content of chat_template.jinja is no text"),
-        ([], "'files' is no part"),
+        ({"../../x": {}}, "'../../x' is not a known file"),
+        ({"tokenizer.json": {}}, "'tokenizer.json' is not a known file"),
+        ({"tokenizer_config.json": "x"}, "the content of tokenizer_config.json is not an object"),
+        ({"chat_template.jinja": {}}, "the content of chat_template.jinja is not a text"),
+        ([], "'files' is not a known part"),
     ],
 )
 def test_hostile_native_files(small, files, message, tmp_path):
@@ -522,7 +522,7 @@ def test_hostile_native_files(small, files, message, tmp_path):
 
 def test_bound_of_all_files(monkeypatch):
     monkeypatch.setattr(kept, "MAX_FILES", 100)
-    with pytest.raises(ValueError, match=r"chat_template\.jinja: 1\d\d bytes, of at most 100"):
+    with pytest.raises(ValueError, match=r"chat_template\.jinja: 1\d\d bytes, more than 100"):
         kept.to_text({"files": {"tokenizer_config.json": {"a": "b" * 60}, "chat_template.jinja": "c" * 60}})
 
 

@@ -41,7 +41,7 @@ def test_a_published_file(published, opened):
     assert opened(published, special_tokens={}).special_tokens == {}
     assert opened(published, pattern="cl100k", special_tokens={"<a>": 300}).special_tokens == {"<a>": 300}
     with pytest.raises(
-        ValueError, match=r"a\.tiktoken: the rank file of mine, .* by 'cl100k', not by 'gpt2'"
+        ValueError, match=r"a\.tiktoken: this is the rank file of mine, .* 'cl100k', not 'gpt2'"
     ):
         opened(published, pattern="gpt2", special_tokens=SPECIALS)
 

@@ -356,14 +356,14 @@ def test_any_pieces(tmp_path, pieces, kinds, texts):
     try:
         tok = read(model(UNK, *made), tmp_path)
     except ValueError as error:
-        assert "which is no piece: SentencePiece merges it" in str(error)  # noqa: PT017
+        assert "which is not a piece: SentencePiece merges it" in str(error)  # noqa: PT017
         return
     for text in texts:
         agree(tok, theirs, text)
 
 
 def test_pieces_that_are_never_made(tmp_path):
-    """A character that is no piece does no harm where SentencePiece does not merge it either."""
+    """A character that is not a piece does no harm where SentencePiece does not merge it either."""
     data = model(UNK, A, piece("d", 0.0, USER_DEFINED), piece("xyz"), piece("ad", -1.0), piece("da", -2.0))
     tok, theirs = read(data, tmp_path), sentencepiece.SentencePieceProcessor(model_proto=data)
     for text in ("ad", "dada", "xyz", "axyzd"):
@@ -386,25 +386,25 @@ REFUSED = {
     "kind of text": (model(UNK, field(1, field(1, "a") + field(3, "x"))), r"pieces\[1\]\.type is b'x'"),
     "no unknown": (model(A), "0 pieces are of type UNKNOWN"),
     "two unknown": (model(UNK, piece("b", 0.0, UNKNOWN)), "2 pieces are of type UNKNOWN"),
-    "twice": (model(UNK, A, A), r"pieces\[2\] is 'a', as pieces\[1\] is"),
+    "twice": (model(UNK, A, A), r"pieces\[2\] is 'a', like pieces\[1\]"),
     "empty": (model(UNK, piece("")), r"pieces\[1\] has no text"),
     "no text": (model(UNK, field(1, b"")), r"pieces\[1\] has no text"),
     "an integer": (model(UNK, field(1, 5)), r"pieces\[1\] is an integer"),
-    "a text that is one": (model(UNK, field(1, field(1, 5))), r"pieces\[1\]\.piece is no text"),
+    "a text that is one": (model(UNK, field(1, field(1, 5))), r"pieces\[1\]\.piece is an integer, not a"),
     "no UTF-8": (model(UNK, field(1, field(1, b"a\xff"))), r"pieces\[1\]\.piece is not UTF-8 at byte 1"),
     "a long piece": (model(UNK, piece("a" * 1025)), r"pieces\[1\] has 1025 characters; at most 1024"),
-    "not a number": (model(UNK, piece("a", float("nan"))), r"pieces\[1\]\.score is no number"),
-    "a score of text": (model(UNK, field(1, field(1, "a") + field(2, "x"))), "score is no number of 4"),
-    "a flag of text": (model(UNK, A, trainer=field(35, "x")), "trainer_spec.byte_fallback is no integer"),
-    "a text of a number": (model(UNK, A, trainer=field(44, 1)), "trainer_spec.unk_surface is no text"),
+    "not a number": (model(UNK, piece("a", float("nan"))), r"pieces\[1\]\.score is not a number"),
+    "a score of text": (model(UNK, field(1, field(1, "a") + field(2, "x"))), "score is not a number of 4"),
+    "a flag of text": (model(UNK, A, trainer=field(35, "x")), "trainer_spec.byte_fallback is not an integer"),
+    "a text of a number": (model(UNK, A, trainer=field(44, 1)), "trainer_spec.unk_surface is not a string"),
     "bytes missing": (model(UNK, A, trainer=field(35, 1)), "byte 0 has no piece '<0x00>'"),
     "a symbol that is changed": (
         model(UNK, A, piece("a▁", 0.0, USER_DEFINED), normalizer=field(4, 1)),
-        "the normalizer makes 'a' of the user-defined symbol 'a▁'",
+        "the normalizer changes the user-defined symbol 'a▁' to 'a'",
     ),
-    "a character that is no piece": (
+    "a character that is not a piece": (
         model(UNK, A, piece("xyz"), piece("ab", -1.0)),
-        r"pieces\[3\], 'ab', has the character 'b', which is no piece: SentencePiece merges it",
+        r"pieces\[3\], 'ab', has the character 'b', which is not a piece: SentencePiece merges it",
     ),
     "the first character": (model(UNK, A, piece("ba")), r"pieces\[2\], 'ba', has the character 'b'"),
     "both characters": (model(UNK, A, piece("bc")), r"pieces\[2\], 'bc', has the character 'b'"),
@@ -414,7 +414,7 @@ REFUSED = {
     ),
     "a symbol with a space": (
         model(UNK, A, piece("a b", 0.0, USER_DEFINED)),
-        "the normalizer makes 'a▁b' of the user-defined symbol 'a b'",
+        "the normalizer changes the user-defined symbol 'a b' to 'a▁b'",
     ),
     "nothing": (b"", "model_type is Unigram"),
     "cut off": (model(UNK, A)[:-3], "is cut off: field 3 has"),

@@ -229,7 +229,7 @@ def test_interrupted_anywhere(tokenizer, corpus, tmp_path, small, name):
     assert sum(encoded) < 2 * size
 
 
-def test_another_work_begins_anew(tokenizer, corpus, tmp_path, small):
+def test_another_work_starts_again(tokenizer, corpus, tmp_path, small):
     def stop(done, total):
         if done > 20_000:
             raise KeyboardInterrupt
@@ -239,29 +239,29 @@ def test_another_work_begins_anew(tokenizer, corpus, tmp_path, small):
             tokenizer.encode_files(corpus, tmp_path / "ids.bin", progress=stop, **options)
         assert (tmp_path / "ids.bin.state").exists()
 
-    def check_anew(why, **options):
+    def check_starts_again(why, **options):
         message = f"an earlier run was not completed, and cannot be continued: {why}; this one starts"
         with pytest.warns(RuntimeWarning, match=message):
             written = tokenizer.encode_files(corpus, tmp_path / "ids.bin", **options)
         check(written, expected_of(tokenizer, corpus))
 
     interrupted()
-    check_anew("it had another tokenizer, other options or other texts", dtype="uint32")
+    check_starts_again("it had another tokenizer, other options or other texts", dtype="uint32")
     interrupted()
     with open(corpus / "a.txt", "a") as file:
         file.write("more")
-    check_anew("it had another tokenizer, other options or other texts")
+    check_starts_again("it had another tokenizer, other options or other texts")
     interrupted()
     os.truncate(tmp_path / "ids.bin.part", 10)
-    check_anew("what it wrote was changed")
+    check_starts_again("what it wrote was changed")
     interrupted()
     note = (tmp_path / "ids.bin.state").read_bytes()
     for damage in (b"", b"[]", b"{", note.replace(b"tokens", b"token")):
         (tmp_path / "ids.bin.state").write_bytes(damage)
-        check_anew("ids.bin.state is damaged, or of another release")
+        check_starts_again("ids.bin.state is damaged, or of another release")
     for part in ("ids.bin.part", "ids.offsets.npy.part"):  # a kill before the first note
         (tmp_path / part).touch()
-        check_anew("it was stopped before it saved anything")
+        check_starts_again("it was stopped before it saved anything")
 
 
 def test_documents_that_changed_meanwhile(tokenizer, tmp_path, small):

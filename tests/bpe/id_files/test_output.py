@@ -62,7 +62,7 @@ def run(*arguments, stdin=None):
 
 @contextmanager
 def room(n_bytes):
-    """Give each file so many bytes."""
+    """Limit the size of every file that is written."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, limits[1]))
     try:

@@ -257,9 +257,12 @@ STRIP = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("Fuse", "decoder is no object with a type"),
+        ("Fuse", "decoder is not an object with a type"),
         ({"type": "Fusee"}, "decoder is of the unknown type 'Fusee'. Known are BPEDecoder, .*, Sequence"),
-        (sequence_of(FUSE, sequence_of({"type": 1})), r"decoder.decoders\[1\].decoders\[0\] is no object"),
+        (
+            sequence_of(FUSE, sequence_of({"type": 1})),
+            r"decoder.decoders\[1\].decoders\[0\] is not an object",
+        ),
         ({**REPLACE, "pattern": "a"}, "decoder.pattern must be an object"),
         ({**REPLACE, "content": None}, "decoder.content must be a text"),
         ({**STRIP, "content": "ab"}, "decoder.content must be one character, not 'ab'"),

@@ -475,13 +475,13 @@ def test_later():
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (5, "normalizer is no object with a type: 5"),
-        ({}, "normalizer is no object with a type"),
-        ({"type": ["NFC"]}, "normalizer is no object with a type"),
+        (5, "normalizer is not an object with a type: 5"),
+        ({}, "normalizer is not an object with a type"),
+        ({"type": ["NFC"]}, "normalizer is not an object with a type"),
         ({"type": "Append"}, "normalizer is of the unknown type 'Append'. Known are NFC, "),
         ({"type": "Sequence"}, "normalizer has no 'normalizers', which must be a list"),
         ({"type": "Sequence", "normalizers": {}}, "normalizer.normalizers must be a list, not {}"),
-        (sequence({"type": "NFC"}, None), "normalizer.normalizers[1] is no object with a type: None"),
+        (sequence({"type": "NFC"}, None), "normalizer.normalizers[1] is not an object with a type: None"),
         (sequence(sequence({"type": "X"})), "normalizer.normalizers[0].normalizers[0] is of the unknown"),
         ({"type": "Prepend"}, "normalizer has no 'prepend', which must be a text"),
         ({"type": "Prepend", "prepend": "a" * 10_001}, "normalizer.prepend has 10001 characters"),
@@ -498,8 +498,8 @@ def test_later():
         ({"type": "Precompiled", "precompiled_charsmap": ""}, "normalizer.precompiled_charsmap is damaged"),
         ({"type": "Precompiled", "precompiled_charsmap": None}, "normalizer.precompiled_charsmap must be a"),
         (sequence(*[{"type": "NFC"}] * (MAX_STEPS + 1)), f"normalizer has more than {MAX_STEPS} steps"),
-        ({"type": "NFC", "x": float("nan")}, "normalizer is no entry of JSON: "),
-        ({"type": "NFC", "x": {1}}, "normalizer is no entry of JSON: "),
+        ({"type": "NFC", "x": float("nan")}, "normalizer is not an entry of JSON: "),
+        ({"type": "NFC", "x": {1}}, "normalizer is not an entry of JSON: "),
     ],
 )  # fmt: skip
 def test_errors(entry, message):
@@ -516,7 +516,7 @@ def test_deep_entries():
         Normalizer.of(sequence(entry))
     for _ in range(100_000):
         entry = [entry]
-    with pytest.raises(ValueError, match="no entry of JSON: it is nested too deeply"):
+    with pytest.raises(ValueError, match="not an entry of JSON: it is nested too deeply"):
         Normalizer.of({"type": "NFC", "x": entry})
 
 

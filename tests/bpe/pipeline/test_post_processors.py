@@ -100,7 +100,7 @@ SIMPLE = template_of(["<s>"], [], {"<s>": [1]})
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("BertProcessing", "post_processor is no object with a type"),
+        ("BertProcessing", "post_processor is not an object with a type"),
         ({"type": "Bert"}, "post_processor is of the unknown type 'Bert'. Known are TemplateProcessing, "),
         (sequence_of(BERT, {"type": "X"}), r"post_processor.processors\[1\] is of the unknown type"),
         ({**BERT, "cls": ["a"]}, "post_processor.cls must be a token and its id"),

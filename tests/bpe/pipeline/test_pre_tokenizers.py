@@ -252,9 +252,9 @@ def test_first_is_where_the_text_begins():
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (5, "pre_tokenizer is no object with a type: 5"),
+        (5, "pre_tokenizer is not an object with a type: 5"),
         ({"type": "Delimiter", "delimiter": "a"}, "unknown type 'Delimiter'. Known are ByteLevel, Metaspace"),
-        (sequence(DIGITS, None), r"^pre_tokenizer.pretokenizers\[1\] is no object"),
+        (sequence(DIGITS, None), r"^pre_tokenizer.pretokenizers\[1\] is not an object"),
         ({"type": "Sequence"}, "has no 'pretokenizers', which must be a list"),
         ({"type": "CharDelimiterSplit", "delimiter": "ab"}, "pre_tokenizer.delimiter must be one character"),
         ({"type": "CharDelimiterSplit"}, "has no 'delimiter'"),

@@ -98,7 +98,7 @@ def test_steps_are_read_once(kind, tmp_path, monkeypatch):
 
 
 def slow_overlap(first, second):
-    """Say whether one of the first tokens can begin inside one of the second."""
+    """Return whether one of the first tokens can begin inside one of the second."""
     return any(
         token[start:].startswith(other) or (start > 0 and other.startswith(token[start:]))
         for token in second

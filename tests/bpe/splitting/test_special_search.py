@@ -334,7 +334,7 @@ def test_refusals_say_where(many):
 
 
 def test_tokens_that_share_the_beginning_of_a_character():
-    """What they begin with is no text."""
+    """What they begin with is not text."""
     tok = Tokenizer(
         token_bytes=[bytes([value]) for value in range(256)],
         merges=[],

@@ -511,7 +511,7 @@ def test_the_native_format_keeps_supermerges_and_others_refuse_them(boundless, t
 
 @pytest.mark.parametrize(
     ("number", "message"),
-    [(0, '"supermerges" is not a number above 0'), (99, '"supermerges" is 99, of 24 "merges"')],
+    [(0, '"supermerges" is not a number above 0'), (99, '"supermerges" is 99, more than the 24 "merges"')],
 )
 def test_a_damaged_number_of_supermerges(boundless, tmp_path, number, message):
     path = tmp_path / "tok.json"

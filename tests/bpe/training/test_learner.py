@@ -463,14 +463,14 @@ def test_bad_corpora_are_refused():
         bpe.Trainer(bpe.WordCounts({"a": 1}), selection="list")
     with pytest.raises(TypeError, match="keep must be callable"):
         bpe.Trainer(bpe.WordCounts({"a": 1}), keep=b"a")
-    with pytest.raises(ValueError, match="bring their own"):
+    with pytest.raises(ValueError, match="have their own"):
         bpe.train(bpe.WordCounts({"a": 1}), 300, special_tokens=[SPECIAL])
 
 
 def test_a_smaller_vocabulary_than_learned_is_refused():
     trainer = bpe.Trainer(bpe.WordCounts({"abcd": 2}))
     trainer.run(258)
-    with pytest.raises(ValueError, match="2 are learned"):
+    with pytest.raises(ValueError, match="2 have already been learned"):
         trainer.run(257)
 
 

@@ -162,7 +162,7 @@ def test_more_special_tokens(tokenizer):
 @pytest.mark.parametrize(
     ("tokens", "kind", "message"),
     [
-        ({"<|end|>": 700}, ValueError, r"'<\|end\|>' has id 600 already, and cannot get id 700"),
+        ({"<|end|>": 700}, ValueError, r"'<\|end\|>' already has id 600, and cannot get id 700"),
         ({"<new>": 600}, ValueError, "have the same id 600"),
         ({"<new>": 97}, ValueError, "has id 97, the id of token b'a'"),
         ({"<new>": "a"}, TypeError, "the id of special token '<new>' must be an integer"),
@@ -201,7 +201,7 @@ def test_idle_and_added_tokens():
     assert more.added_tokens == {"<think>": 258}
     assert more.engine.vocabulary.idle_tokens == {}
     assert more.encode("<think><old>", allowed_special="all") == [258, 259]
-    with pytest.raises(ValueError, match="'<think>' is a special token and an added one"):
+    with pytest.raises(ValueError, match="'<think>' is both a special token and an added one"):
         tok.with_special_tokens(["<think>"])
 
 

@@ -73,8 +73,8 @@ def test_what_is_given_is_not_searched():
     ("changes", "message"),
     [
         ({"idle_tokens": {"x": 97}}, "'x' has id 97, the id of token b'a'"),
-        ({"atomic_ids": [258]}, "id 258 is that of no token that could be looked up"),
-        ({"n_super": 3}, "3 of 2 merges cannot be supermerges"),
+        ({"atomic_ids": [258]}, "id 258 has no token that could be looked up"),
+        ({"n_super": 3}, "n_super must be from 0 to the 2 merges, not 3"),
     ],
 )
 def test_what_does_not_fit(changes, message):

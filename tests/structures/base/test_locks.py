@@ -1,4 +1,4 @@
-"""Threads that share a container, of Python or of prange: they take turns, and nobody waits for ever."""
+"""Threads that share a container, of Python or of prange: calls use locks, and no thread waits forever."""
 
 import os
 import re
@@ -348,7 +348,7 @@ def test_what_iterations_may_do():
 
 
 def test_containers_that_threads_come_to_unseen(python):
-    """Through another function, a list, a structure: calls take turns, and none is lost."""
+    """Through another function, a list, a structure: calls use locks, and none is lost."""
     code = """if True:
         import numpy as np
         from numba import njit, prange, set_num_threads

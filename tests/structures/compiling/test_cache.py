@@ -245,7 +245,7 @@ def test_callers_that_make_their_containers_are_never_stale(python, installation
 
 
 def test_a_class_that_is_gone(python, installation, tmp_path):
-    """An upgrade may move a type to another module: caches that name the old one are no trouble."""
+    """An upgrade may move a type to another module: caches that name the old one do no harm."""
     code = """
         import structures as st
         from toy.user import with_njit
@@ -523,7 +523,7 @@ def test_inner_kernels_serve_callers_of_later_processes(python, tmp_path):
         from structures.priority_queues import tournament_kernels
         heap = MaxHeap()
         {use}
-        print(*heap.peek(), sum(tournament_kernels._become.stats.cache_hits.values()))
+        print(*heap.peek(), sum(tournament_kernels._set_sum.stats.cache_hits.values()))
     """
     results = {
         "heap.add(7)": "7 1 0",

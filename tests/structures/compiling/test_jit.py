@@ -298,7 +298,7 @@ def test_an_integer_past_int64_does_not_wrap_around():
             with pytest.raises(OverflowError, match="an integer is past int64"):
                 _set(container, 1, np.uint64(key))
         assert named(container, np.uint64(120)) == 100
-        with pytest.raises(TypingError, match=r"keys may be past int64, .*keys.astype\(np.int64\)"):
+        with pytest.raises(TypingError, match=r"keys may not fit int64, .*keys.astype\(np.int64\)"):
             _update(container, np.zeros(3, np.uint64), np.zeros(3, np.int64))
         assert container == before
 

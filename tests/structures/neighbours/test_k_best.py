@@ -15,7 +15,7 @@ from structures.testing import LANGUAGES, KBestMachine, KBestModel, check_progra
 TestMachine = KBestMachine.TestCase
 DTYPES = [(distance, id) for distance in ("float32", "float64") for id in ("int32", "int64")]
 KS = [1, 2, 5, 15, 16, 17, 33, 50, 200]
-# Each two of dtype, dtype of ids and flags: each kind is compiled anew.
+# Each two of dtype, dtype of ids and flags: each kind is compiled again.
 kinds = pytest.mark.parametrize(
     ("dtype", "id_dtype", "flags"),
     [(*dtypes, flags) for dtypes, flags in zip(DTYPES, (False, True, True, False), strict=True)],

@@ -12,7 +12,7 @@ from structures.priority_queues.multiset_heap_kernels import heap_type
 from structures.status import INT64_MAX, INT64_MIN
 from structures.testing import LANGUAGES, HeapMachine, HeapModel, check_program, random_program
 
-# Both orders and both dtypes. What differs is one comparison and one width, and each kind is compiled anew.
+# Both orders and both dtypes. What differs is one comparison and one width, and each kind is compiled again.
 KINDS = [(MaxHeap, "int64"), (MinHeap, "float64")]
 NAMES = ["max-int", "min-float"]
 BOTH = pytest.mark.parametrize("heap_class", [MaxHeap, MinHeap])

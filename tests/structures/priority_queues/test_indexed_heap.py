@@ -18,7 +18,7 @@ from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, NOT_A_N
 from structures.testing import LANGUAGES, IndexedHeapMachine, IndexedHeapModel, check_program, random_program
 
 BOTH = pytest.mark.parametrize("heap_class", [IndexedMaxHeap, IndexedMinHeap])
-# Every dtype, and both orders: what differs is one sign and one width, and each kind is compiled anew.
+# Every dtype, and both orders: what differs is one sign and one width, and each kind is compiled again.
 KINDS = pytest.mark.parametrize(
     ("heap_class", "dtype"),
     [

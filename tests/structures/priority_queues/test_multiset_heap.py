@@ -10,7 +10,7 @@ from structures import MaxHeap, MinHeap, kernel
 from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, NOT_A_NUMBER, OK
 from structures.testing import LANGUAGES, HeapMachine, HeapModel, check_program, counts, keys, random_program
 
-# Each kind is compiled anew: the state machines have the other two.
+# Each kind is compiled again: the state machines have the other two.
 KINDS = [(MaxHeap, "int64"), (MinHeap, "float64")]
 NAMES = ["max-int", "min-float"]
 BOTH = pytest.mark.parametrize("heap_class", [MaxHeap, MinHeap])
@@ -166,7 +166,7 @@ def test_one_entry_may_look_like_an_absent_one(heap_class):
             heap[INT64_MAX] = 7
             assert heap.pop() == (INT64_MAX, 7)
         else:
-            for key in range(1000, 1040):  # ids are given anew
+            for key in range(1000, 1040):  # ids are reassigned
                 heap[key] = 1
                 heap.pop()
         heap._check()

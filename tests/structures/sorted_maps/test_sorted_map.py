@@ -499,7 +499,7 @@ def test_maps_are_made_inside_njit():
     def fill(items):
         return SortedMap(items)
 
-    with pytest.raises(Exception, match="compiled code makes an empty SortedMap"):
+    with pytest.raises(Exception, match="in compiled code, use an empty SortedMap"):
         fill(np.ones(3))
 
 
@@ -517,7 +517,7 @@ def test_equal_trees_of_other_shapes():
 
 @njit
 def _walk_and_change(container):
-    """Remove every second key and insert others during a walk."""
+    """Remove every second key and insert others during an iteration."""
     key, value = container.peek_min()
     for i in range(len(container)):
         if i % 2:

@@ -111,7 +111,7 @@ def long_documents():
 
 @cache
 def characters_in_use(step):
-    """Return the first characters, every so many of the rest, and a few of those that stand for nothing."""
+    """Return the first characters, a regular sample of the others, and a few unassigned ones."""
     every = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
     used, unused = (regex.findall(kind, every[0x3000:]) for kind in (r"[^\p{Cn}\p{Co}]", r"[\p{Cn}\p{Co}]"))
     return [*every[:0x3000], *used[::step], *unused[:: 16 * step]]
