@@ -49,7 +49,7 @@ class HeapType(CountedType):
     """Base of the numba types of heaps: one concrete type per class, dtype and, for some, order of ties."""
 
     complement = 0  # -1 reverses the order of priorities
-    sorting_verbs = ("nlargest", "nsmallest")
+    mutating_reads = ("nlargest", "nsmallest")
 
     @cached_property
     def dtype(self) -> np.dtype:
