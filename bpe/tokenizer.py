@@ -213,7 +213,7 @@ class Tokenizer:
             return cls._of(*open_parts(path, compiled_only=compiled_only, **given))
 
     def save(self, path: PathLike) -> None:
-        """Write the tokenizer to a JSON file. The write is atomic: the file never holds a part."""
+        """Write the tokenizer to a JSON file, atomically: the file never holds only a part."""
         self._write(path, "native")
 
     # bpe.formats.conversion has a table of what each format can hold; saving anything else is a ValueError.
