@@ -38,6 +38,7 @@ COUNTED = f"{KEYED}; c.sub(7); c.peek()"
 USES = {  # what a first program does, and what a longer one does, too
     "IntMap": ("IntMap(); c.add(7, 2); c.get(7)", KEYED),
     "IntSet": ("IntSet(); c.add(7); 7 in c", "; c.discard(7); len(c); c.to_arrays()"),
+    "DisjointSets": ("DisjointSets(9); c.union(3, 5); c.find(5)", "; c.add(); c.labels()"),
     "MaxHeap": ("MaxHeap(); c.add(7, 2); c.pop()", COUNTED),
     "MinHeap(float)": ("MinHeap(float); c.add(7, 2); c.pop()", COUNTED),
     "CountBuckets": ("CountBuckets(); c.add(7, 2); c.pop()", f"{COUNTED}; c.peek_min()"),

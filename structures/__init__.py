@@ -12,6 +12,7 @@ from structures.primitives import hashing  # noqa: F401
 
 if TYPE_CHECKING:
     from structures.compiling.jit import kernel
+    from structures.disjoint_sets.disjoint_sets import DisjointSets
     from structures.hash_tables.byte_counter import ByteCounter
     from structures.hash_tables.int_map import IntMap
     from structures.hash_tables.int_set import IntSet
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ByteCounter",
     "CountBuckets",
+    "DisjointSets",
     "IndexedMaxHeap",
     "IndexedMinHeap",
     "IntMap",
@@ -45,6 +47,7 @@ __all__ = [
 _MODULE_OF = {
     "ByteCounter": "structures.hash_tables.byte_counter",
     "CountBuckets": "structures.priority_queues.count_buckets",
+    "DisjointSets": "structures.disjoint_sets.disjoint_sets",
     "IndexedMaxHeap": "structures.priority_queues.indexed_heap",
     "IndexedMinHeap": "structures.priority_queues.indexed_heap",
     "IntMap": "structures.hash_tables.int_map",

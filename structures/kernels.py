@@ -17,6 +17,7 @@ A container has three layers, in this order:
    take a container first, registered with :func:`method`. ``c.add(1)`` inside ``@njit`` calls them.
 3. The class in Python, a :class:`Facade`: checks arguments, calls the same kernels, raises exceptions.
    :func:`bind` connects it with the type; :func:`named_by_package` names it for pickles.
+   :func:`constructor` and :func:`class_method` let compiled code make one.
 
 A field may be one of our containers; its type is ``int_map_type``, ``map_type(dtype)``,
 ``heap_type(greatest_first, dtype, ties)`` and so on. A struct without methods and checks, only to
@@ -41,9 +42,11 @@ The page "A container of your own" of the documentation shows a complete one.
 
 from structures import status
 from structures.base.container import Facade, named_by_package
+from structures.base.in_njit import class_method, constructor, must_be_integer, must_be_integers
 from structures.base.record import Record
 from structures.base.struct_type import StructType, bind, fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, quiet
+from structures.disjoint_sets.disjoint_sets_kernels import disjoint_sets_type
 from structures.hash_tables.byte_counter_kernels import byte_counter_type
 from structures.hash_tables.int_map_kernels import int_map_type, map_type
 from structures.hash_tables.int_set_kernels import int_set_type
@@ -97,9 +100,12 @@ __all__ = [
     "byte_counter_type",
     "byte_lanes_in_products",
     "byte_lanes_with",
+    "class_method",
+    "constructor",
     "copy_prefix",
     "count_buckets_type",
     "count_lanes",
+    "disjoint_sets_type",
     "fields_of",
     "fill_sixteen",
     "heap_type",
@@ -125,6 +131,8 @@ __all__ = [
     "mix_words",
     "multiply_fold",
     "named_by_package",
+    "must_be_integer",
+    "must_be_integers",
     "new",
     "new_like",
     "new_words",

@@ -25,6 +25,7 @@ ROOMS = {
         "sorted_maps",
         "neighbours",
         "tokens",
+        "disjoint_sets",
         "kernels",
         "testing",
     ],

@@ -149,8 +149,26 @@ def test_nothing_leaks(python):
                 other.clear()
             list(real), sets_inside(real, np.arange(9))
 
+        @njit
+        def partition_inside(n, ones):
+            some = st.DisjointSets(n)
+            some.union_many(ones, ones + 1), some.add(), some.reserve(2**47)
+            return some == some.copy(), st.DisjointSets.from_labels(some.labels()), some
+
+        def partitions():
+            real = partition_inside(5, np.arange(3))[2]
+            for call, *arguments in [
+                (real.reserve, 2**47), (real.find, 9), (real.union_many, [1], [9]), (real.union_many, [1], []),
+                (st.DisjointSets.from_labels, [3]),
+            ]:
+                outcome(call, *arguments)
+            for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
+                assert other == real
+                other.union_many(range(6), [0] * 6), other.add()
+
         def everything():
             rows()
+            partitions()
             sets()
             keyed(st.CountBuckets, ["int64"])
             for container in (st.IntMap, st.SortedMap):
@@ -168,7 +186,7 @@ def test_nothing_leaks(python):
         gc.collect()
         stats = rtsys.get_allocation_stats()
         # What numba asked for in vain counts as well: 2**47 keys in Python and compiled, 2**40 rows.
-        n_refused = 10 + len(compiled_for) + 1 + 4 + 2
+        n_refused = 10 + len(compiled_for) + 1 + 4 + 2 + 2
         assert stats.mi_alloc > 1000
         assert (stats.alloc - n_refused, stats.mi_alloc) == (stats.free, stats.mi_free), stats
     """

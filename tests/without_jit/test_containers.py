@@ -5,6 +5,7 @@ import pytest
 
 from structures import (
     CountBuckets,
+    DisjointSets,
     IndexedMaxHeap,
     IndexedMinHeap,
     IntMap,
@@ -176,3 +177,17 @@ def test_rows(k, dtype, flags):
     check_program(
         language, KBest(3, k, dtype, "int64", flags), KBestModel(3, k, dtype, "int64", flags), program
     )
+
+
+def test_disjoint_sets():
+    rng = np.random.default_rng(5)
+    sets, model = DisjointSets(30), list(range(30))
+    for one, other in rng.integers(0, 30, (40, 2)).tolist():
+        assert sets.union(one, other) == (model[one] != model[other])
+        model = [model[one] if label == model[other] else label for label in model]
+        assert sets.find(one) == sets.root(other)
+        sets._check()
+    model.append(sets.add())
+    assert sets == DisjointSets.from_labels(model)
+    assert sets == sets.copy()
+    assert sets.size(0) == model.count(model[0])

@@ -74,6 +74,11 @@ MAKERS = {
         lambda q: q.push(0, 0.5, 7, 1) + q.flag(0, 0),
         st.KBest.type(np.float64, np.int64),
     ),
+    "disjoint sets": (
+        lambda: st.DisjointSets(5),
+        lambda s: s.union(0, 1) + s.add() + s.n_sets,
+        st.DisjointSets.type(),
+    ),
     "no pairs": (lambda: st.PairIndex(st.TokenList(TOKENS)), lambda p: p.add(1, 2, 0), st.PairIndex.type()),
 }
 

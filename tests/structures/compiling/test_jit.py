@@ -17,6 +17,7 @@ import structures as st
 from structures import (
     ByteCounter,
     CountBuckets,
+    DisjointSets,
     IndexedMaxHeap,
     IndexedMinHeap,
     IntMap,
@@ -418,10 +419,12 @@ def test_containers_outlive_their_makers():
 ONLY_IN_PYTHON = {
     "build": "a class method",
     "from_arrays": "set_many, add_many",
+    "from_labels": "a class method",
     "items": "to_arrays, of a ByteCounter",
     "dtype": "that of the numbers",
     "most_common": "to_arrays",
     "n_postings": "a field",
+    "n_sets": "a field",
     "tie_order": "what the container was made with",
     "tokens": "a field",
     "type": "a class method",
@@ -444,6 +447,7 @@ ONLY_INSIDE = {
 CONTAINERS = [
     ByteCounter,
     CountBuckets,
+    DisjointSets,
     IndexedMaxHeap,
     IndexedMinHeap,
     IntMap,
