@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from structures.neighbours.k_best import KBest
     from structures.primitives.hashing import pack_pair, unpack_pair
     from structures.priority_queues.count_buckets import CountBuckets
+    from structures.priority_queues.heap import Heap
     from structures.priority_queues.indexed_heap import IndexedMaxHeap, IndexedMinHeap
     from structures.priority_queues.multiset_heap import MaxHeap, MinHeap
     from structures.sorted_maps.sorted_map import SortedMap
@@ -29,6 +30,7 @@ __all__ = [
     "ByteCounter",
     "CountBuckets",
     "DisjointSets",
+    "Heap",
     "IndexedMaxHeap",
     "IndexedMinHeap",
     "IntMap",
@@ -48,6 +50,7 @@ _MODULE_OF = {
     "ByteCounter": "structures.hash_tables.byte_counter",
     "CountBuckets": "structures.priority_queues.count_buckets",
     "DisjointSets": "structures.disjoint_sets.disjoint_sets",
+    "Heap": "structures.priority_queues.heap",
     "IndexedMaxHeap": "structures.priority_queues.indexed_heap",
     "IndexedMinHeap": "structures.priority_queues.indexed_heap",
     "IntMap": "structures.hash_tables.int_map",

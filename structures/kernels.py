@@ -7,8 +7,9 @@ A *kernel* is a function that numba compiles. There are three kinds:
   Compiled callers call it without a branch for exceptions and without counting references
 * :func:`inner`: a quiet kernel that only compiled code calls; it takes half the time to compile
 
-All three compile at the first call and keep the result on disk, under a key that changes with every change
-of their package and of this one.
+:func:`inlined` makes a quiet kernel a part of each compiled caller. All of them compile
+at the first call and keep the result on disk, under a key that changes with every change of their package and
+of this one.
 
 A container has three layers, in this order:
 
@@ -45,7 +46,7 @@ from structures.base.container import Facade, named_by_package
 from structures.base.in_njit import class_method, constructor, must_be_integer, must_be_integers
 from structures.base.record import Record
 from structures.base.struct_type import StructType, bind, fields_of, method, new, new_like
-from structures.compiling.jit import inner, kernel, quiet
+from structures.compiling.jit import inlined, inner, kernel, quiet
 from structures.disjoint_sets.disjoint_sets_kernels import disjoint_sets_type
 from structures.hash_tables.byte_counter_kernels import byte_counter_type
 from structures.hash_tables.int_map_kernels import int_map_type, map_type
@@ -81,6 +82,7 @@ from structures.primitives.simd import (
     smaller,
 )
 from structures.priority_queues.count_buckets_kernels import count_buckets_type
+from structures.priority_queues.heap_kernels import plain_heap_type
 from structures.priority_queues.indexed_heap_kernels import indexed_heap_type
 from structures.priority_queues.multiset_heap_kernels import heap_type
 from structures.sorted_maps.sorted_map_kernels import sorted_map_type
@@ -111,6 +113,7 @@ __all__ = [
     "heap_type",
     "highest_lane",
     "indexed_heap_type",
+    "inlined",
     "inner",
     "int64",
     "int64_array",
@@ -130,14 +133,15 @@ __all__ = [
     "method",
     "mix_words",
     "multiply_fold",
-    "named_by_package",
     "must_be_integer",
     "must_be_integers",
+    "named_by_package",
     "new",
     "new_like",
     "new_words",
     "pair_index_type",
     "part_or",
+    "plain_heap_type",
     "pointer_to",
     "prefetch",
     "put_in_sixteen",

@@ -6,7 +6,7 @@ from numba.experimental import structref
 from structures import status
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, quiet
-from structures.primitives.memory import copy_prefix, new_words
+from structures.primitives.memory import are_equal, copy_prefix, new_words
 from structures.primitives.simd import larger, pointer_to
 
 
@@ -165,7 +165,7 @@ def n_sets_of(self):
 
 @inner
 def _write_labels(links, labels, label_of):
-    """Number the sets; the roots have theirs in `label_of`."""
+    """Write the number of the set of each element; `label_of` has those of the roots."""
     n = 0
     for element in range(labels.size):
         label_of[element] = -1
@@ -216,11 +216,7 @@ def _equals(self, other):
     """Return whether the same elements are together in both."""
     if self.n_elements != other.n_elements or self.n_sets != other.n_sets:
         return False
-    labels, other_labels = labels_of(self), labels_of(other)
-    for element in range(labels.size):
-        if labels[element] != other_labels[element]:
-            return False
-    return True
+    return are_equal(labels_of(self), labels_of(other))
 
 
 @method(DisjointSetsType, "copy")

@@ -146,7 +146,7 @@ def fill(self, keys, priorities):
             return status.NOT_A_NUMBER, i
         if is_in(self, number):
             return status.DUPLICATE, i
-        rank, age = _rank_of(self, priorities[i]), _age_of_new(self, keys[i])
+        rank, age = rank_of(self, priorities[i]), _age_of_new(self, keys[i])
         if rarely(rank == ABSENT) and not _may_be_absent(self, number, age):
             return status.NO_MEMORY, keys.size
         write_leaf(self.ranks, self.ages, number, rank, age)
@@ -183,12 +183,14 @@ def is_in(self, number):
 
 
 @inner
-def _rank_of(self, priority):
+def rank_of(self, priority):
+    """Return the rank of a priority."""
     return to_order(as_count(priority, self.zero)) ^ self.complement
 
 
 @inner
-def _priority_at(self, at):
+def priority_at(self, at):
+    """Return the priority of the entry of a word."""
     return from_order(self.ranks[at] ^ self.complement, self.zero)
 
 
@@ -196,7 +198,7 @@ def _priority_at(self, at):
 def _priority_of(self, number, default):
     """Return the priority of an id, `default` if it is not in the heap; below 0 there is no id."""
     if number >= 0 and is_in(self, number):
-        return _priority_at(self, number)
+        return priority_at(self, number)
     return as_count(default, self.zero)
 
 
@@ -252,7 +254,8 @@ def _assign(self, number, key, rank):
 
 
 @inner
-def _cut(self, number):
+def cut(self, number):
+    """Take an id out that is in the heap."""
     settle(self.ranks, self.winners, self.ages, number, ABSENT, ABSENT)
     self.size -= 1
     if number == self.last:
@@ -268,7 +271,7 @@ def _set(self, key, count):
         return number
     if count != count:
         return status.NOT_A_NUMBER
-    return _assign(self, number, key, _rank_of(self, count))
+    return _assign(self, number, key, rank_of(self, count))
 
 
 @quiet
@@ -279,7 +282,7 @@ def improve(self, key, count):
         return number
     if count != count:
         return status.NOT_A_NUMBER
-    rank = _rank_of(self, count)
+    rank = rank_of(self, count)
     if rank >= pointer_to(self.ranks, number)[0] and (rank != ABSENT or is_in(self, number)):
         return 0
     failure = _assign(self, number, key, rank)
@@ -292,7 +295,7 @@ def _remove(self, key):
     number = self._id_of(key)
     if number < 0:
         return number
-    return _cut(self, number) if is_in(self, number) else status.MISSING
+    return cut(self, number) if is_in(self, number) else status.MISSING
 
 
 @method(HeapType, "get")
@@ -315,8 +318,8 @@ def _become(self, number, key, count, leaves_range):
     if refused < 0:
         return refused
     if count != self.zero:
-        return _assign(self, number, key, _rank_of(self, count))
-    return _cut(self, number) if is_in(self, number) else status.OK
+        return _assign(self, number, key, rank_of(self, count))
+    return cut(self, number) if is_in(self, number) else status.OK
 
 
 @method(HeapType, "add")
@@ -349,19 +352,20 @@ def _top(self):
 
 @method(HeapType, "peek")
 @quiet
-def _peek(self):
+def first_entry(self):
+    """Return key and priority of the top, (0, 0) if there is none."""
     if self.size == 0:
         return 0, self.zero
     root = self.ranks.size - 1
-    return self._key_at(root), _priority_at(self, root)
+    return self._key_at(root), priority_at(self, root)
 
 
 @method(HeapType, "pop")
 @quiet
 def _pop(self):
-    top = _peek(self)
+    top = first_entry(self)
     if self.size > 0:
-        _cut(self, _top(self))
+        cut(self, _top(self))
     return top
 
 
@@ -385,12 +389,12 @@ def _restore(self, number, rank, age):
 def _look(self, ids, keys, counts, ages):
     """Pop entries until the arrays are full, and put them back."""
     for i in range(keys.size):
-        keys[i], counts[i] = _peek(self)
+        keys[i], counts[i] = first_entry(self)
         ids[i] = _top(self)
         ages[i] = _age_of(self, ids[i])
-        _cut(self, ids[i])
+        cut(self, ids[i])
     for i in range(keys.size):
-        _restore(self, ids[i], _rank_of(self, counts[i]), ages[i])
+        _restore(self, ids[i], rank_of(self, counts[i]), ages[i])
 
 
 @kernel
@@ -440,11 +444,12 @@ def _ties(self):
 
 @method(HeapType, "to_arrays")
 @kernel
-def _to_arrays(self):
+def entries_in_order(self):
+    """Return all keys and priorities, in the order in which they would leave."""
     keys = _ids_in_order(self, ABSENT)
     counts = np.full(keys.size, self.zero)
     for i in range(keys.size):
-        counts[i] = _priority_at(self, keys[i])
+        counts[i] = priority_at(self, keys[i])
         keys[i] = self._key_at(keys[i])
     return keys, counts
 

@@ -20,8 +20,8 @@ MODULES = {
     "structures/base": "mapping queue",
     "structures/hash_tables": "int_map_table int_map_kernels int_set_kernels byte_counter_kernels",
     "structures/priority_queues": """
-        tournament_layout tournament_kernels multiset_heap_kernels indexed_heap_kernels count_buckets_cells
-        count_buckets_kernels""",
+        tournament_layout tournament_kernels heap_kernels multiset_heap_kernels indexed_heap_kernels
+        count_buckets_cells count_buckets_kernels""",
     "structures/sorted_maps": "sorted_map_layout sorted_map_kernels",
     "structures/neighbours": "k_best_layout k_best_kernels",
     "structures/disjoint_sets": "disjoint_sets_kernels",

@@ -158,17 +158,43 @@ def test_nothing_leaks(python):
         def partitions():
             real = partition_inside(5, np.arange(3))[2]
             for call, *arguments in [
-                (real.reserve, 2**47), (real.find, 9), (real.union_many, [1], [9]), (real.union_many, [1], []),
-                (st.DisjointSets.from_labels, [3]),
+                (real.reserve, 2**47), (real.find, 9), (real.union_many, [1], [9]),
+                (real.union_many, [1], []), (st.DisjointSets.from_labels, [3]),
             ]:
                 outcome(call, *arguments)
             for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
                 assert other == real
                 other.union_many(range(6), [0] * 6), other.add()
 
+        @njit
+        def pairs_inside(n):
+            heap = st.Heap(np.float64)
+            for i in range(n):
+                heap.push(i % 7, i)
+            heap.reserve(2**47), heap.remove(-1), heap.pushpop(0, 5), heap.replace(9, 9)
+            total = 0
+            for _, payload in heap:
+                total += payload
+                if total > 50:
+                    break
+            built = st.Heap.heapify(*heap.to_arrays())
+            return total, heap == built, built, heap.nsmallest(3)
+
+        def pairs():
+            real = pairs_inside(2000)[2]
+            for call, *arguments in [
+                (real.reserve, 2**47), (real.remove, -1), (real.push, np.nan, 1), (st.Heap().pop,),
+                (st.Heap.heapify, [1], [2, 3]), (st.Heap.heapify, [1], [2**63 - 1]),
+            ]:
+                outcome(call, *arguments)
+            for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
+                assert other == real
+                other.pop(), other.clear(), other.push(1, 2), other.change(0, 3), other.remove(0), list(other)
+
         def everything():
             rows()
             partitions()
+            pairs()
             sets()
             keyed(st.CountBuckets, ["int64"])
             for container in (st.IntMap, st.SortedMap):
@@ -186,7 +212,7 @@ def test_nothing_leaks(python):
         gc.collect()
         stats = rtsys.get_allocation_stats()
         # What numba asked for in vain counts as well: 2**47 keys in Python and compiled, 2**40 rows.
-        n_refused = 10 + len(compiled_for) + 1 + 4 + 2 + 2
+        n_refused = 10 + len(compiled_for) + 1 + 4 + 2 + 2 + 2
         assert stats.mi_alloc > 1000
         assert (stats.alloc - n_refused, stats.mi_alloc) == (stats.free, stats.mi_free), stats
     """

@@ -1,11 +1,14 @@
 """Random programs on the containers, compared with their models."""
 
+import heapq
+
 import numpy as np
 import pytest
 
 from structures import (
     CountBuckets,
     DisjointSets,
+    Heap,
     IndexedMaxHeap,
     IndexedMinHeap,
     IntMap,
@@ -191,3 +194,26 @@ def test_disjoint_sets():
     assert sets == DisjointSets.from_labels(model)
     assert sets == sets.copy()
     assert sets.size(0) == model.count(model[0])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "float64", "float32"])
+def test_pairs(dtype):
+    rng = np.random.default_rng(6)
+    heap, model = Heap(dtype), []
+    for priority, payload in rng.integers(-9, 9, (200, 2)).tolist():
+        heap.push(priority, payload)
+        heapq.heappush(model, (priority, payload))
+        if payload % 3 == 0:
+            assert heap.pushpop(-priority, payload) == heapq.heappushpop(model, (-priority, payload))
+        elif payload % 3 == 1:
+            assert heap.replace(5, payload) == heapq.heapreplace(model, (5, payload))
+        elif priority < 0:
+            assert heap.pop() == heapq.heappop(model)
+    heap._check()
+    handle = heap.push(3, 100)
+    heap.change(handle, -100)
+    assert heap.peek() == (-100, 100)
+    heap.remove(handle)
+    assert list(heap) == sorted(model)
+    assert list(zip(*heap.nsmallest(5), strict=True)) == heapq.nsmallest(5, model)
+    assert Heap.heapify(*heap.to_arrays()) == heap == heap.copy()

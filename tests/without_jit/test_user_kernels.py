@@ -78,7 +78,7 @@ def test_failures_raise():
         st.MaxHeap().sub(1)
 
 
-CLASSES = [st.IntMap, st.SortedMap, st.MaxHeap, st.CountBuckets, st.ByteCounter, st.DisjointSets]
+CLASSES = [st.IntMap, st.SortedMap, st.MaxHeap, st.CountBuckets, st.ByteCounter, st.DisjointSets, st.Heap]
 
 
 @pytest.mark.parametrize("container", CLASSES)

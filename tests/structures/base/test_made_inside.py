@@ -74,6 +74,11 @@ MAKERS = {
         lambda q: q.push(0, 0.5, 7, 1) + q.flag(0, 0),
         st.KBest.type(np.float64, np.int64),
     ),
+    "pairs by priority": (
+        lambda: st.Heap(np.int32),
+        lambda h: h.push(5, 7) + h.push(3, 9) + h.pop()[1],
+        st.Heap.type(np.int32),
+    ),
     "disjoint sets": (
         lambda: st.DisjointSets(5),
         lambda s: s.union(0, 1) + s.add() + s.n_sets,
