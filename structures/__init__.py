@@ -12,6 +12,7 @@ from structures.primitives import hashing  # noqa: F401
 
 if TYPE_CHECKING:
     from structures.compiling.jit import kernel
+    from structures.deques.deque import Deque
     from structures.disjoint_sets.disjoint_sets import DisjointSets
     from structures.hash_tables.byte_counter import ByteCounter
     from structures.hash_tables.int_map import IntMap
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ByteCounter",
     "CountBuckets",
+    "Deque",
     "DisjointSets",
     "Heap",
     "IndexedMaxHeap",
@@ -49,6 +51,7 @@ __all__ = [
 _MODULE_OF = {
     "ByteCounter": "structures.hash_tables.byte_counter",
     "CountBuckets": "structures.priority_queues.count_buckets",
+    "Deque": "structures.deques.deque",
     "DisjointSets": "structures.disjoint_sets.disjoint_sets",
     "Heap": "structures.priority_queues.heap",
     "IndexedMaxHeap": "structures.priority_queues.indexed_heap",

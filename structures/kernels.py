@@ -47,6 +47,7 @@ from structures.base.in_njit import class_method, constructor, must_be_integer, 
 from structures.base.record import Record
 from structures.base.struct_type import StructType, bind, fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, quiet
+from structures.deques.deque_kernels import deque_type
 from structures.disjoint_sets.disjoint_sets_kernels import disjoint_sets_type
 from structures.hash_tables.byte_counter_kernels import byte_counter_type
 from structures.hash_tables.int_map_kernels import int_map_type, map_type
@@ -107,6 +108,7 @@ __all__ = [
     "copy_prefix",
     "count_buckets_type",
     "count_lanes",
+    "deque_type",
     "disjoint_sets_type",
     "fields_of",
     "fill_sixteen",

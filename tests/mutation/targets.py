@@ -24,6 +24,7 @@ MODULES = {
         count_buckets_cells count_buckets_kernels""",
     "structures/sorted_maps": "sorted_map_layout sorted_map_kernels",
     "structures/neighbours": "k_best_layout k_best_kernels",
+    "structures/deques": "deque_kernels",
     "structures/disjoint_sets": "disjoint_sets_kernels",
     "structures/tokens": "token_list_kernels pair_index_kernels",
     "bpe/splitting": "specials special_search special_trie special_automaton",

@@ -26,6 +26,7 @@ ROOMS = {
         "neighbours",
         "tokens",
         "disjoint_sets",
+        "deques",
         "kernels",
         "testing",
     ],

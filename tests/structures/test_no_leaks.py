@@ -191,10 +191,34 @@ def test_nothing_leaks(python):
                 assert other == real
                 other.pop(), other.clear(), other.push(1, 2), other.change(0, 3), other.remove(0), list(other)
 
+        @njit
+        def ring_inside(values):
+            ring = st.Deque(np.float32)
+            for value in values:
+                ring.append(value), ring.appendleft(value)
+            ring.reserve(2**47), ring.extend(values), ring.set(10**6, 1)
+            for value in ring:
+                ring.popleft()
+                if value > 5:
+                    break
+            return ring == ring.copy(), st.Deque.from_array(values), ring
+
+        def rings():
+            real = ring_inside(np.arange(900.0))[2]
+            for call, *arguments in [
+                (real.reserve, 2**47), (real.append, 1e39), (real.extend, [1, 1e39]), (st.Deque().pop,),
+                (real.__getitem__, 10**6), (real.__setitem__, 10**6, 1),
+            ]:
+                outcome(call, *arguments)
+            for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
+                assert other == real
+                other.pop(), other.clear(), other.append(1), list(other)
+
         def everything():
             rows()
             partitions()
             pairs()
+            rings()
             sets()
             keyed(st.CountBuckets, ["int64"])
             for container in (st.IntMap, st.SortedMap):
@@ -212,7 +236,7 @@ def test_nothing_leaks(python):
         gc.collect()
         stats = rtsys.get_allocation_stats()
         # What numba asked for in vain counts as well: 2**47 keys in Python and compiled, 2**40 rows.
-        n_refused = 10 + len(compiled_for) + 1 + 4 + 2 + 2 + 2
+        n_refused = 10 + len(compiled_for) + 1 + 4 + 2 + 2 + 2 + 2
         assert stats.mi_alloc > 1000
         assert (stats.alloc - n_refused, stats.mi_alloc) == (stats.free, stats.mi_free), stats
     """

@@ -1,12 +1,14 @@
 """Random programs on the containers, compared with their models."""
 
 import heapq
+from collections import deque
 
 import numpy as np
 import pytest
 
 from structures import (
     CountBuckets,
+    Deque,
     DisjointSets,
     Heap,
     IndexedMaxHeap,
@@ -217,3 +219,19 @@ def test_pairs(dtype):
     assert list(heap) == sorted(model)
     assert list(zip(*heap.nsmallest(5), strict=True)) == heapq.nsmallest(5, model)
     assert Heap.heapify(*heap.to_arrays()) == heap == heap.copy()
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "float64", "float32"])
+def test_rings(dtype):
+    ring, model = Deque(dtype), deque()
+    for value in np.random.default_rng(7).integers(-9, 9, 300).tolist():
+        verb = ["append", "appendleft", "append", "popleft", "pop"][value % 5]
+        arguments = [value] if verb.startswith("append") else []
+        if arguments or model:
+            assert getattr(ring, verb)(*arguments) in (0, getattr(model, verb)(*arguments))
+        ring._check()
+    ring.extend([3, 4])
+    ring[0], model[0] = 7, 7
+    assert list(ring) == [*model, 3, 4]
+    assert ring[-1] == 4
+    assert ring == ring.copy() == Deque.from_array(ring.to_array())

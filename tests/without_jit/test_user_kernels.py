@@ -78,7 +78,16 @@ def test_failures_raise():
         st.MaxHeap().sub(1)
 
 
-CLASSES = [st.IntMap, st.SortedMap, st.MaxHeap, st.CountBuckets, st.ByteCounter, st.DisjointSets, st.Heap]
+CLASSES = [
+    st.IntMap,
+    st.SortedMap,
+    st.MaxHeap,
+    st.CountBuckets,
+    st.ByteCounter,
+    st.Deque,
+    st.DisjointSets,
+    st.Heap,
+]
 
 
 @pytest.mark.parametrize("container", CLASSES)

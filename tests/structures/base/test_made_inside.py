@@ -79,6 +79,7 @@ MAKERS = {
         lambda h: h.push(5, 7) + h.push(3, 9) + h.pop()[1],
         st.Heap.type(np.int32),
     ),
+    "ring": (lambda: st.Deque(), lambda d: d.append(5) + d.appendleft(6) + d[0] + d.pop(), st.Deque.type()),
     "disjoint sets": (
         lambda: st.DisjointSets(5),
         lambda s: s.union(0, 1) + s.add() + s.n_sets,

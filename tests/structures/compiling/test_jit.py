@@ -17,6 +17,7 @@ import structures as st
 from structures import (
     ByteCounter,
     CountBuckets,
+    Deque,
     DisjointSets,
     Heap,
     IndexedMaxHeap,
@@ -419,6 +420,7 @@ def test_containers_outlive_their_makers():
 
 ONLY_IN_PYTHON = {
     "build": "a class method",
+    "from_array": "a class method",
     "from_arrays": "set_many, add_many",
     "from_labels": "a class method",
     "heapify": "a class method",
@@ -449,6 +451,7 @@ ONLY_INSIDE = {
 CONTAINERS = [
     ByteCounter,
     CountBuckets,
+    Deque,
     DisjointSets,
     Heap,
     IndexedMaxHeap,
