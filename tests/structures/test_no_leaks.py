@@ -132,7 +132,8 @@ def test_nothing_leaks(python):
             for key in other:
                 total += key
                 other.discard(key)
-            return total, some == other, other, some.contains_many(keys), some.to_array()
+            combined = (some & other) | (some - other) ^ st.IntSet(keys)
+            return total, some == other, other, some.contains_many(keys), some.to_array(), combined
 
         def sets():
             language, real = LANGUAGES[st.IntSet], st.IntSet([5])
