@@ -25,6 +25,8 @@ ROOMS = {
         "sorted_maps",
         "neighbours",
         "tokens",
+        "disjoint_sets",
+        "deques",
         "first_use",
         "kernels",
         "testing",
