@@ -488,6 +488,25 @@ class PipelineEngine(FileEngine):
             return decoder(list(map(self.token_texts.__getitem__, numbers))).encode()
         return table(list(map(place_of.__getitem__, numbers))).encode()
 
+    def decode_stretch(self, ids: Sequence[int], begins: Begins) -> bytes:
+        """Return a text of ids without special ones, that gives them after what it `begins` with.
+
+        A decoder may leave out the space that a text began with; what follows a special token may have none.
+        """
+        data = self.decode(ids)
+        if self.joins_bytes or begins is Begins.TEXT:
+            return data
+        before = [next(iter(self.special_id_set))]
+        after = self.decode([*before, *ids]).removeprefix(self.decode(before))
+        texts = {data: None, after: None}
+        encoded = (self.encode_special([text], self.ordinary_rules, begins)[0].tolist() for text in texts)
+        gives = [text for text, again in zip(texts, encoded, strict=True) if again == [*ids]]
+        return gives[0] if gives else data
+
+    def normalized_rest(self, data: bytes) -> bytes:
+        """Return the rest of a segment after the normalizer; as that of :class:`Engine`."""
+        return self.preparation.normalizer.later(data.decode(errors="replace")).encode()
+
     def part_decoder(self, errors: str) -> PartDecoder:
         """Return what decodes ids that come in parts."""
         decoder = self.preparation.decoder

@@ -45,6 +45,7 @@ ROOMS = {
         "surgery",
         "tokenizer",
         "tiktoken_encoding",
+        "ids",
         "trainer",
         "report",
         "cli",
