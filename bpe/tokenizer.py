@@ -60,7 +60,7 @@ class Tokenizer:
     * files: :meth:`load`, :meth:`save`, and ``from_...``, ``save_...``, ``to_...`` for other programs;
       :class:`TiktokenEncoding` has the methods of tiktoken
     * one text: :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`, :meth:`encode_with_offsets`,
-      :meth:`encode_with_dropout`
+      :meth:`encode_segments`, :meth:`encode_with_dropout`
     * many texts: :meth:`encode_batch`, :meth:`encode_batch_to_numpy`
     * text in parts: :meth:`encode_iterable`, :meth:`stream_encoder`, :meth:`appendable_encoder`
     * numbers of tokens: :meth:`count`, :meth:`truncate`, :meth:`interval_counter`
@@ -379,6 +379,45 @@ class Tokenizer:
         (array([257, 195, 169], dtype=uint32), array([0, 3, 3]), array([3, 4, 4]))
         """
         return offsets.encode_with_offsets(self.engine, text, self._rules("encode_with_offsets", special))
+
+    def encode_segments(
+        self, segments: Iterable[tuple[str | bytes, Any]], **special: Unpack[SpecialOptions]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Encode texts that are joined, such as the turns of a chat, and say which one each token is of.
+
+        The ids are those of the whole. A token can be of two texts or more: its first byte is of one, its
+        last byte of another.
+
+        Parameters
+        ----------
+        segments : iterable of (text, label)
+            All texts are str, or all are bytes. A label is anything, such as whether a model learns the text.
+
+        Returns
+        -------
+        ids : (n,) uint32
+        first_label, last_label : (n,) array
+            The labels of the first and the last byte of each token: an array of bool, int, float or str if
+            all labels are of one of these types, else of objects. What `add_special_tokens` puts before and
+            after has the labels of the first and the last byte of all.
+
+        Raises
+        ------
+        TypeError
+            A segment is not a pair, or its text is not like the others.
+
+        Complexity
+        ----------
+        As :meth:`encode_with_offsets`.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> tok.encode_segments([("l", 0), ("ow ", 1), ("low", 0)])
+        (array([257,  32, 257], dtype=uint32), array([0, 1, 0]), array([1, 1, 0]))
+        """
+        return offsets.encode_segments(self.engine, segments, self._rules("encode_segments", special))
 
     def encode_with_dropout(
         self, text: str | bytes, dropout: float, *, seed: int, **special: Unpack[SpecialOptions]

@@ -235,3 +235,23 @@ def canonical_ids(parts: Parts, ids: Sequence[int]) -> list[int]:
         else:
             stretch += parts.token_bytes[token]
     return found + encode(parts, stretch)
+
+
+def labels_of(
+    parts: Parts, ids: Sequence[int], segments: Sequence[tuple[bytes, object]]
+) -> tuple[list[object], list[object]]:
+    """Return the labels of the first and the last byte of each id, given the texts that all are of.
+
+    Examples
+    --------
+    >>> parts = Parts({97: b"a", 300: b"ab"}, {}, {}, bytes.split, list)
+    >>> labels_of(parts, [97, 300], [(b"aa", 0), (b"b", 1)])
+    ([0, 0], [0, 1])
+    """
+    label_of_byte = [label for text, label in segments for _ in text]
+    first, last, place = list[object](), list[object](), 0
+    for token in ids:
+        first.append(label_of_byte[place])
+        place += len(parts.token_bytes[token])
+        last.append(label_of_byte[place - 1])
+    return first, last
