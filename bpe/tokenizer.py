@@ -12,6 +12,7 @@ import numpy as np
 
 from bpe.encoding import batches, offsets
 from bpe.encoding.appendable import AppendableEncoder
+from bpe.encoding.canonicity import first_noncanonical
 from bpe.encoding.decoding import join_tokens
 from bpe.encoding.dropout import encode_with_dropout
 from bpe.encoding.engine import Engine
@@ -65,7 +66,7 @@ class Tokenizer:
     * text in parts: :meth:`encode_iterable`, :meth:`stream_encoder`, :meth:`appendable_encoder`
     * numbers of tokens: :meth:`count`, :meth:`truncate`, :meth:`interval_counter`
     * ids to text: :meth:`decode`, :meth:`decode_bytes`, :meth:`decode_batch`, :meth:`decode_with_offsets`,
-      :meth:`stream_decoder`
+      :meth:`stream_decoder`, :meth:`is_canonical`
     * vocabulary: :attr:`vocab_size`, :attr:`vocab`, :attr:`merges`, :attr:`merges_bytes`,
       :attr:`special_tokens`, :attr:`added_tokens`, :attr:`allowed_special`, :attr:`pattern`,
       :attr:`is_lossless`, :meth:`token_bytes`, :meth:`token_id`, :meth:`audit`
@@ -604,6 +605,32 @@ class Tokenizer:
     def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
         """Return a decoder of ids that come one after the other, with ``feed(ids)`` and ``finish()``."""
         return StreamDecoder(self.engine, errors)
+
+    def is_canonical(
+        self, ids: Iterable[int] | np.ndarray, *, allowed_special: Specials | None = None
+    ) -> bool:
+        """Return whether ids are those that their text has, so that decoding and encoding keeps them.
+
+        What is between two special ids is a text by itself, whatever it spells. With `allowed_special`, all
+        is one text instead, in which these special tokens are found. :mod:`bpe.ids` tells where ids differ.
+
+        Raises
+        ------
+        ValueError, TypeError
+            An id has no token, or is not an integer.
+
+        Complexity
+        ----------
+        O(n) for n bytes.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> tok.is_canonical([257]), tok.is_canonical([256, 119]), tok.decode([256, 119])
+        (True, False, 'low')
+        """
+        return first_noncanonical(self.engine, ids, allowed_special) is None
 
     # ------------------------------------------------------------------------------------- vocabulary
     @property

@@ -401,6 +401,11 @@ class Engine:
         """Return a text of ids without special ones, that gives them after what it `begins` with."""
         return self.decode(ids)
 
+    def encode_stretch(self, ids: Sequence[int], begins: Begins) -> np.ndarray:
+        """Return the ids that the text of some ids without special ones has."""
+        data = self.decode_stretch(ids, begins)
+        return self.encoder_for(data, self.ordinary_rules, begins=begins).encode_to_numpy(data)
+
     def part_decoder(self, errors: str) -> PartDecoder:
         """Return what decodes ids that come in parts."""
         return Utf8Decoder(self, errors)

@@ -13,8 +13,18 @@ A *stretch* is a maximal run of ids that are not those of special tokens. It is 
 * :func:`append`: the ids of a text that goes on, exactly as if all of it were encoded
 * :func:`continue_ids`: the same for ids that stay as they are, such as those that a model has sampled
 * :func:`reuse`: the ids of a new text that begins as an older one
+* :func:`canonical_ids`, :func:`first_noncanonical`, :func:`first_noncanonical_batch`: whether a text
+  gives ids
 """
 
+from bpe.ids.canonicity import canonical_ids, first_noncanonical, first_noncanonical_batch
 from bpe.ids.continuing import append, continue_ids, reuse
 
-__all__ = ["append", "continue_ids", "reuse"]
+__all__ = [
+    "append",
+    "canonical_ids",
+    "continue_ids",
+    "first_noncanonical",
+    "first_noncanonical_batch",
+    "reuse",
+]

@@ -19,7 +19,7 @@ import codecs
 import functools
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
 
 import numpy as np
@@ -502,6 +502,32 @@ class PipelineEngine(FileEngine):
         encoded = (self.encode_special([text], self.ordinary_rules, begins)[0].tolist() for text in texts)
         gives = [text for text, again in zip(texts, encoded, strict=True) if again == [*ids]]
         return gives[0] if gives else data
+
+    def encode_stretch(self, ids: Sequence[int], begins: Begins) -> np.ndarray:
+        """Return the ids that the text of some ids without special ones has.
+
+        A part of a character at the end stays as it is.
+        """
+        if not self.joins_bytes:
+            n = self._n_of_part(ids)
+            whole = super().encode_stretch(ids[: len(ids) - n], begins)
+            return np.append(whole, np.array(ids[len(ids) - n :], np.uint32))
+        data, rules = self.decode(ids), self.ordinary_rules
+        _, n_whole = codecs.utf_8_decode(data, "replace", False)
+        whole = self.encode_special([data[:n_whole]], rules, begins)[0]
+        if n_whole == len(data):
+            return whole
+        # Without the steps, bytes are encoded as they are.
+        if np.array_equal(whole, super().encode_special([data[:n_whole]], rules)[0]):
+            return super().encode_special([data], rules)[0]
+        return np.append(whole, super().encode_special([data[n_whole:]], rules)[0])
+
+    def _n_of_part(self, ids: Sequence[int]) -> int:
+        """Return how many of the last ids are bytes of a character that is not complete."""
+        value_of = {number: value for value, number in enumerate(self.options.byte_ids)}
+        data = bytes(value_of[number] for number in takewhile(value_of.__contains__, ids[:-4:-1]))[::-1]
+        _, n_whole = codecs.utf_8_decode(data, "replace", False)
+        return len(data) - n_whole
 
     def normalized_rest(self, data: bytes) -> bytes:
         """Return the rest of a segment after the normalizer; as that of :class:`Engine`."""
