@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable
 from typing import Any
 
@@ -46,10 +45,6 @@ class TokenTable:
             return self._place_of[ids]
         places = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
         return np.where(self._ids[places] == ids, places, -1)
-
-    def has_all(self, ids: np.ndarray) -> bool:
-        """Return whether each id has a token."""
-        return not len(ids) or int(self._places(ids).min()) >= 0
 
     def lengths(self, ids: np.ndarray) -> np.ndarray:
         """Return how many bytes tokens have."""
@@ -95,17 +90,6 @@ def join_tokens(
         if data is not None:
             return data
     return b"".join(map(vocabulary.bytes_of.__getitem__, checked_ids(vocabulary, numbers)))
-
-
-def id_array(vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray, table: TokenTable) -> np.ndarray:
-    """Return ids as an array; an error names the first that has no token."""
-    try:
-        found = ids if isinstance(ids, np.ndarray) else np.array(array("I", ids))
-        if found.ndim == 1 and found.dtype.kind in "iu" and table.has_all(found):
-            return found
-    except (TypeError, OverflowError):
-        pass
-    return np.array(checked_ids(vocabulary, ids), np.int64)
 
 
 def checked_ids(vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray) -> list[int]:

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from bpe.encoding.decoding import checked_ids, id_array
+from bpe.encoding.canonicity import id_array
+from bpe.encoding.decoding import checked_ids
 from bpe.encoding.streams import Begins
 from bpe.splitting.boundaries import cut_inside
 from bpe.splitting.specials import NOTHING_AROUND, Rules, SpecialOptions, refusal
@@ -372,9 +373,10 @@ def _ids_of_rest(engine: Engine, ids: Ids, piece: bytes, n: int) -> list[int]:
 def _rest_after_common(engine: Engine, ids: Ids, text: str | bytes, rules: Rules) -> tuple[int, bytes]:
     """Return how many first ids begin a text, special ids where it has their tokens; and its rest."""
     rules.refuse(text)
-    data, numbers = utf8_of(text), id_array(engine.vocabulary, ids, engine.table)
+    data, numbers = utf8_of(text), id_array(engine, ids)
+    old = engine.decode(numbers)
     ends = np.cumsum(engine.table.lengths(numbers))
-    n_alike = _n_equal(engine.decode(numbers), data)
+    n_alike = _n_equal(old, data)
     special = np.flatnonzero(np.isin(numbers, [*engine.special_id_set]))
     in_ids = zip(np.append(0, ends)[special].tolist(), ends[special].tolist(), strict=True)
     added = engine.ordinary_rules.allowed.encoded
