@@ -15,16 +15,20 @@ A *stretch* is a maximal run of ids that are not those of special tokens. It is 
 * :func:`reuse`: the ids of a new text that begins as an older one
 * :func:`canonical_ids`, :func:`first_noncanonical`, :func:`first_noncanonical_batch`: whether a text
   gives ids
+* :func:`matcher`: strings in the text of ids that come one by one
 """
 
 from bpe.ids.canonicity import canonical_ids, first_noncanonical, first_noncanonical_batch
 from bpe.ids.continuing import append, continue_ids, reuse
+from bpe.ids.matching import Matcher, matcher
 
 __all__ = [
+    "Matcher",
     "append",
     "canonical_ids",
     "continue_ids",
     "first_noncanonical",
     "first_noncanonical_batch",
+    "matcher",
     "reuse",
 ]

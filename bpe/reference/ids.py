@@ -255,3 +255,28 @@ def labels_of(
         place += len(parts.token_bytes[token])
         last.append(label_of_byte[place - 1])
     return first, last
+
+
+def find_strings(data: bytes, strings: Collection[bytes]) -> tuple[list[tuple[int, int]], bytes]:
+    """Find strings from the left: the first that ends, of those the longest, then on after it.
+
+    Returns
+    -------
+    spans : list of (int, int)
+    held : bytes
+        The longest end of the rest that a string begins with.
+
+    Examples
+    --------
+    >>> find_strings(b"abcabcda", [b"bc", b"abc", b"da!"])
+    ([(0, 3), (3, 6)], b'da')
+    """
+    spans, start = list[tuple[int, int]](), 0
+    for end in range(1, len(data) + 1):
+        lengths = [len(string) for string in strings if data[start:end].endswith(string)]
+        if lengths:
+            spans.append((end - max(lengths), end))
+            start = end
+    rest = data[start:]
+    ends = (rest[place:] for place in range(len(rest) + 1))
+    return spans, next(end for end in ends if any(string.startswith(end) for string in strings))
