@@ -220,6 +220,11 @@ class Engine:
         """The ids of special and added tokens, by their UTF-8."""
         return {token.encode(): token_id for token, token_id in self.vocabulary.cut_tokens.items()}
 
+    @made_once
+    def special_id_set(self) -> frozenset[int]:
+        """The ids of special tokens; those of added tokens are ids of ordinary text."""
+        return frozenset(self.vocabulary.special_tokens.values())
+
     def _comparable_around(self) -> Any:
         return self.around
 
@@ -343,6 +348,10 @@ class Engine:
         """Return the texts of a corpus after all steps before the merges, except cutting by the pattern."""
         return corpus
 
+    def normalized_rest(self, data: bytes) -> bytes:
+        """Return the rest of a segment after all steps before the pattern cuts it."""
+        return data
+
     def n_ids_of_tail(self, ids: Sequence[int] | np.ndarray, n_bytes: int) -> int:
         """Return how many of the last ids stand for the last `n_bytes` bytes of a text."""
         if n_bytes >= _LONG_TAIL:
@@ -400,6 +409,15 @@ class Engine:
     def decode(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of ids, joined."""
         return join_tokens(self.vocabulary, ids, self.table)
+
+    def decode_stretch(self, ids: Sequence[int], begins: Begins) -> bytes:
+        """Return a text of ids without special ones, that gives them after what it `begins` with."""
+        return self.decode(ids)
+
+    def encode_stretch(self, ids: Sequence[int], begins: Begins) -> np.ndarray:
+        """Return the ids that the text of some ids without special ones has."""
+        data = self.decode_stretch(ids, begins)
+        return self.encoder_for(data, self.ordinary_rules, begins=begins).encode_to_numpy(data)
 
     def part_decoder(self, errors: str) -> PartDecoder:
         """Return what decodes ids that come in parts."""
