@@ -76,6 +76,7 @@ from structures.primitives.simd import (
     prefetch,
     put_in_sixteen,
     smaller,
+    store_word,
 )
 from structures.priority_queues.count_buckets_kernels import count_buckets_type
 from structures.priority_queues.indexed_heap_kernels import indexed_heap_type
@@ -137,6 +138,7 @@ __all__ = [
     "smaller",
     "sorted_map_type",
     "status",
+    "store_word",
     "token_list_type",
     "translate_byte_lanes",
 ]

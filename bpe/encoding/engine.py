@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, AnyStr, cast
 
 import numpy as np
 
-from bpe.encoding.decoding import TokenTable, checked_ids, join_tokens
+from bpe.encoding.decoding import TokenTable, checked_ids
 from bpe.encoding.offsets import length_in
 from bpe.encoding.plain_encoder import PlainEncoder
 from bpe.encoding.streams import Begins, Utf8Decoder, first_ids
@@ -386,7 +386,11 @@ class Engine:
 
     def decode(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of ids, joined."""
-        return join_tokens(self.vocabulary, ids, self.table)
+        return self.table.join(ids)
+
+    def decode_each(self, batch: Iterable[Iterable[int] | np.ndarray]) -> list[bytes]:
+        """Return the bytes of each list of ids."""
+        return self.table.join_each(batch)
 
     def part_decoder(self, errors: str) -> PartDecoder:
         """Return what decodes ids that come in parts."""

@@ -488,6 +488,10 @@ class PipelineEngine(FileEngine):
             return decoder(list(map(self.token_texts.__getitem__, numbers))).encode()
         return table(list(map(place_of.__getitem__, numbers))).encode()
 
+    def decode_each(self, batch: Iterable[Iterable[int] | np.ndarray]) -> list[bytes]:
+        """Return the bytes of each list of ids."""
+        return super().decode_each(batch) if self.joins_bytes else [*map(self.decode, batch)]
+
     def part_decoder(self, errors: str) -> PartDecoder:
         """Return what decodes ids that come in parts."""
         decoder = self.preparation.decoder
