@@ -129,7 +129,7 @@ class _Worker:
 
         self._kernels, self._rows = token_rows, rows
         self._ids = np.empty(BLOCK, np.uint32)
-        self._id_view = self._ids.data  # a list is put there more quickly
+        self._id_view = self._ids.data  # ids are put there more quickly
         self._make_room(_ROOM * BLOCK)
 
     def _make_room(self, n_bytes: int) -> None:
@@ -138,9 +138,14 @@ class _Worker:
 
     def join(self, lists: list[list[int] | np.ndarray]) -> list[bytes]:
         """Return the bytes of each list; an error where an id has no token."""
-        n = 0
+        numbers = array("I")
         for ids in lists:
-            n = self._put(ids, n)
+            if isinstance(ids, list):
+                numbers.fromlist(ids)
+            else:
+                numbers.frombytes(_as_uint32(ids).tobytes())
+        n = len(numbers)
+        self._id_view[:n] = numbers
         n_bytes = self._kernels.join_tokens(self._joining, n)
         if n_bytes < 0:
             raise LookupError
@@ -156,19 +161,6 @@ class _Worker:
         if len(self._out) > _MOST_ROOM:
             self._make_room(_ROOM * BLOCK)
         return parts
-
-    def _put(self, ids: list[int] | np.ndarray, n: int) -> int:
-        """Put ids after the first `n`; an error if they are no uint32."""
-        end = n + len(ids)
-        if isinstance(ids, list):
-            self._id_view[n:end] = array("I", ids)
-        elif len(ids):
-            if ids.dtype.kind not in "iu":
-                raise TypeError
-            if ids.dtype != np.uint32 and not 0 <= ids.min() <= ids.max() < _MOST:
-                raise OverflowError
-            self._ids[n:end] = ids
-        return end
 
 
 def _blocks_of(ids: list[int] | np.ndarray) -> Iterator[np.ndarray]:
@@ -197,6 +189,16 @@ def _listed(ids: Iterable[int] | np.ndarray) -> list[int] | np.ndarray:
     if isinstance(ids, np.ndarray):
         return ids if ids.ndim == 1 else list(ids)
     return ids if isinstance(ids, list) else list(ids)
+
+
+def _as_uint32(ids: np.ndarray) -> np.ndarray:
+    """Return an array of ids as one of uint32; a TypeError or OverflowError if these are none."""
+    if len(ids) and ids.dtype != np.uint32:
+        if ids.dtype.kind not in "iu":
+            raise TypeError
+        if not 0 <= ids.min() <= ids.max() < _MOST:
+            raise OverflowError
+    return ids.astype(np.uint32, copy=False)
 
 
 def checked_ids(vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray) -> list[int]:
