@@ -25,7 +25,7 @@ from bpe.splitting.pattern import is_plain_allowed
 from bpe.support.threads import made_once, n_threads
 from bpe.vocabulary.vocabulary import Vocabulary
 
-FEW = 80
+FEW = 64
 """So few ids are joined sooner by plain Python."""
 
 MOST_PLAIN = 1 << 20
@@ -72,14 +72,14 @@ class TokenTable:
 
     def join(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of tokens, joined."""
-        if type(ids) is not list:
-            ids = _listed(ids)
         try:
-            if len(ids) > FEW and self._is_compiled(len(ids)):
-                blocks = [ids] if len(ids) <= BLOCK else _blocks_of(ids)
-                return b"".join([self._join_block([block])[0] for block in blocks])
-            if not isinstance(ids, list):
-                ids = ids.tolist()
+            if type(ids) is not list or len(ids) > FEW:
+                ids = _listed(ids)
+                if len(ids) > FEW and self._is_compiled(len(ids)):
+                    blocks = [ids] if len(ids) <= BLOCK else _blocks_of(ids)
+                    return b"".join([self._join_block([block])[0] for block in blocks])
+                if isinstance(ids, np.ndarray):
+                    ids = ids.tolist()
             array("I", ids)  # refuses floats and negative numbers, which would be found, too
             tokens = self._tokens
             return b"".join([tokens[number] for number in ids])
