@@ -43,7 +43,7 @@ from structures import status
 from structures.base.container import Facade, named_by_package
 from structures.base.record import Record
 from structures.base.struct_type import StructType, bind, fields_of, method, new, new_like
-from structures.compiling.jit import inner, kernel, quiet
+from structures.compiling.jit import entry_for, inner, kernel, quiet
 from structures.hash_tables.byte_counter_kernels import byte_counter_type
 from structures.hash_tables.int_map_kernels import int_map_type, map_type
 from structures.hash_tables.int_set_kernels import int_set_type
@@ -101,6 +101,7 @@ __all__ = [
     "copy_prefix",
     "count_buckets_type",
     "count_lanes",
+    "entry_for",
     "fields_of",
     "fill_sixteen",
     "heap_type",

@@ -25,7 +25,7 @@ from bpe.splitting.pattern import is_plain_allowed
 from bpe.support.threads import made_once, n_threads
 from bpe.vocabulary.vocabulary import Vocabulary
 
-FEW = 64
+FEW = 48
 """So few ids are joined sooner by plain Python."""
 
 MOST_PLAIN = 1 << 20
@@ -126,11 +126,13 @@ class _Worker:
 
     def __init__(self, rows: tuple[np.ndarray, np.ndarray]) -> None:
         from bpe.encoding.kernels import token_rows
+        from structures.kernels import entry_for
 
         self._kernels, self._rows = token_rows, rows
         self._ids = np.empty(BLOCK, np.uint32)
         self._id_view = self._ids.data  # ids are put there more quickly
         self._make_room(_ROOM * BLOCK)
+        self._run = entry_for(token_rows.join_tokens, self._joining, BLOCK)
 
     def _make_room(self, n_bytes: int) -> None:
         out = np.empty(n_bytes, np.uint8)
@@ -146,12 +148,12 @@ class _Worker:
                 numbers.frombytes(_as_uint32(ids).tobytes())
         n = len(numbers)
         self._id_view[:n] = numbers
-        n_bytes = self._kernels.join_tokens(self._joining, n)
+        n_bytes = self._run(self._joining, n)
         if n_bytes < 0:
             raise LookupError
         if n_bytes + self._kernels.SPARE_BYTES > len(self._out):
             self._make_room(n_bytes + self._kernels.SPARE_BYTES)
-            self._kernels.join_tokens(self._joining, n)
+            self._run(self._joining, n)
         if len(lists) == 1:
             parts = [self._out[:n_bytes].tobytes()]
         else:

@@ -257,14 +257,15 @@ class Engine:
         begins: Begins = Begins.TEXT,
     ) -> Encoder | SpecialEncoder:
         """Return what encodes a text by some rules; it is an error if `given` holds what these disallow."""
-        if type(data) is bytes:
-            for needle in rules.needles:  # quicker than any()
-                if needle in data:
-                    break
-            else:
+        if not rules.always:
+            if type(data) is bytes:
+                for first, needle in rules.by_first_byte:  # quicker than any()
+                    if first in data and needle in data:
+                        break
+                else:
+                    return self.encoder
+            elif not _holds_any(data, rules.needles):
                 return self.encoder
-        elif not _holds_any(data, rules.needles):
-            return self.encoder
         rules.refuse(given, what)
         return SpecialEncoder(self, rules, begins)
 
@@ -421,7 +422,8 @@ def _holds_any(data: bytes | bytearray | np.ndarray, needles: tuple[bytes, ...])
     reach = max(map(len, needles), default=0)
     starts = range(0, len(data) + 1, _BLOCK) if needles else ()
     blocks = (bytes(data[start : start + _BLOCK + reach]) for start in starts)
-    return any(needle in block for block in blocks for needle in needles)
+    # Whether a block holds a byte is known in a twentieth of the time.
+    return any(needle[:1] in block and needle in block for block in blocks for needle in needles)
 
 
 def _not_negative(number: int, name: str) -> int:

@@ -30,7 +30,7 @@ class SpecialOptions(TypedDict, total=False):
 class Rules:
     """What special tokens in a text become: some are tokens, some are an error, others are text.
 
-    `always`: a text needs more than its tokens cut out, so that the encoder of ordinary text cannot take it.
+    `always`: no look at its bytes says that a text is ordinary, as something is put around it for instance.
     """
 
     def __init__(
@@ -43,6 +43,9 @@ class Rules:
         # A text with none of these is ordinary text, without an error.
         needles = self.allowed.needles if around == NOTHING_AROUND else (b"",)
         self.needles = tuple({*needles, *self.disallowed.needles})
+        self.always = b"" in self.needles
+        # Whether a text holds a byte is known in a twentieth of the time.
+        self.by_first_byte = tuple((needle[0], needle) for needle in self.needles if needle)
 
     def within(self) -> Rules:
         """Return the rules for a part of a text: nothing is put around it, and errors were looked for."""
