@@ -13,7 +13,6 @@ import numpy as np
 from bpe.encoding import batches, offsets
 from bpe.encoding.appendable import AppendableEncoder
 from bpe.encoding.canonicity import first_noncanonical
-from bpe.encoding.decoding import join_tokens
 from bpe.encoding.dropout import encode_with_dropout
 from bpe.encoding.engine import Engine
 from bpe.encoding.intervals import IntervalCounter
@@ -589,7 +588,8 @@ class Tokenizer:
         skip_special_tokens: bool = False,
     ) -> list[str]:
         """Decode several lists of ids to texts, each as :meth:`decode`."""
-        return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in batch]
+        some = map(self.engine.without_special, batch) if skip_special_tokens else batch
+        return [data.decode("utf-8", errors) for data in self.engine.decode_each(some)]
 
     def decode_with_offsets(self, ids: Iterable[int] | np.ndarray) -> tuple[str, list[int]]:
         """Decode ids to text, and return where in it each token begins, as tiktoken does.
@@ -695,7 +695,7 @@ class Tokenizer:
 
     def token_bytes(self, token_id: int) -> bytes:
         """Return the bytes of an id, or the UTF-8 of a special token; ValueError if no token has the id."""
-        return join_tokens(self.engine.vocabulary, [token_id])
+        return self.engine.table.join([token_id])
 
     def token_id(self, token: bytes | str) -> int:
         """Return the id of an ordinary token, else of a special or added one; KeyError if there is none."""

@@ -532,6 +532,10 @@ class PipelineEngine(FileEngine):
         """Return the rest of a segment after the normalizer; as that of :class:`Engine`."""
         return self.preparation.normalizer.later(data.decode(errors="replace")).encode()
 
+    def decode_each(self, batch: Iterable[Iterable[int] | np.ndarray]) -> list[bytes]:
+        """Return the bytes of each list of ids."""
+        return super().decode_each(batch) if self.joins_bytes else [*map(self.decode, batch)]
+
     def part_decoder(self, errors: str) -> PartDecoder:
         """Return what decodes ids that come in parts."""
         decoder = self.preparation.decoder
