@@ -231,6 +231,12 @@ def _to_array(self):
     return elements
 
 
+@method(DequeType, "to_arrays")
+@kernel
+def _to_arrays(self):
+    return (_to_array(self),)
+
+
 @method(DequeType, "equals")
 @kernel
 def _equals(self, other):

@@ -6,7 +6,7 @@ from numba.experimental import structref
 from structures import status
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, quiet
-from structures.primitives.memory import are_equal, copy_prefix, new_words
+from structures.primitives.memory import copy_prefix, new_words
 from structures.primitives.simd import larger, pointer_to
 
 
@@ -216,7 +216,11 @@ def _equals(self, other):
     """Return whether the same elements are together in both."""
     if self.n_elements != other.n_elements or self.n_sets != other.n_sets:
         return False
-    return are_equal(labels_of(self), labels_of(other))
+    labels, other_labels = labels_of(self), labels_of(other)
+    element = 0
+    while element < labels.size and labels[element] == other_labels[element]:
+        element += 1
+    return element == labels.size
 
 
 @method(DisjointSetsType, "copy")
