@@ -148,7 +148,7 @@ class Heap(Facade):
 
     @classmethod
     def heapify(cls, priorities: Any, payloads: Any) -> Heap:
-        """Build a heap from arrays; its dtype is that of the priorities. The handle of pair i is i.
+        """Build a heap from arrays; its dtype is that of the priorities, and the handle of pair i is i.
 
         Parameters
         ----------
