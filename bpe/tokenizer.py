@@ -52,9 +52,9 @@ PathLike: TypeAlias = str | os.PathLike[str]
 class Tokenizer:
     r"""A vocabulary with its merges, split pattern and special tokens: encodes text and decodes ids.
 
-    It is immutable. Two are equal if all parts that decide ids are equal. Any number of threads may use one,
-    and processes that fork while no thread compiles. Bytes are encoded as they are, valid UTF-8 or not, and
-    decode to the same bytes, if :attr:`is_lossless`. In a str, surrogate pairs are joined; any other
+    It is immutable. Two are equal if all parts that decide ids are equal. Threads may share it, and so may
+    forked processes unless a thread was compiling at the fork. Bytes are encoded as they are, valid UTF-8 or
+    not, and decode to the same bytes, if :attr:`is_lossless`. In a str, surrogate pairs are joined; any other
     surrogate is encoded as U+FFFD.
 
     * files: :meth:`load`, :meth:`save`, and ``from_...``, ``save_...``, ``to_...`` for other programs;
@@ -80,15 +80,16 @@ class Tokenizer:
     Parameters
     ----------
     token_bytes : sequence of bytes or None, or mapping from int to bytes
-        The bytes of each id; None for an id that is not used, or that a special token has. A text with a byte
-        that is not a token cannot be encoded. Special tokens may be among them, as UTF-8.
+        The bytes of each id; None for unused ids and ids of special tokens. A text with a byte that is not a
+        token cannot be encoded. Special tokens may be among them, as UTF-8.
     merges : iterable of (int, int), or of (bytes, bytes)
         (left, right) in the order of their ranks, as ids or as bytes. A merge makes the id that has the bytes
         of both.
     pattern : str, iterable of str or Pattern
+        As :func:`train` takes it.
     special_tokens : mapping from str to int, or iterable of str
-        Their ids, which no token with other bytes may have. Without ids, each gets the id of the token with
-        its UTF-8, or, if there is none, the next id after the greatest one.
+        Token to id; only a token with the same bytes may share it. Without ids, each gets the id of the token
+        with its UTF-8, or, if there is none, the next id after the greatest one.
     allowed_special : "all" or collection of str
         The special tokens that are allowed if a call does not specify any; only for texts that you trust.
         Pickles hold it, files do not.
@@ -122,7 +123,7 @@ class Tokenizer:
 
     engine: Engine
 
-    open, truncated = OldName(), OldName()
+    open, truncated = OldName(), OldName()  # an AttributeError that has the new name
 
     def __init__(
         self,
@@ -135,7 +136,7 @@ class Tokenizer:
     ) -> None:
         split_by = Pattern.of(pattern)
         vocabulary = vocabulary_of(token_bytes, merges, special_tokens)
-        self.engine = Engine(vocabulary, split_by).allowing(allowed_special)
+        self.engine = Engine(vocabulary, split_by).allowing(allowed_special)  # of parts, which have no steps
 
     @classmethod
     def _of(cls, vocabulary: Vocabulary, pattern: Pattern, allowed_special: Specials = NO_TOKENS) -> Self:
@@ -145,7 +146,7 @@ class Tokenizer:
         return self
 
     def _with(self, vocabulary: Vocabulary) -> Self:
-        """Return the tokenizer with another vocabulary."""
+        """Return the tokenizer with another vocabulary, without attributes that a user has set."""
         return self._of(vocabulary, self.pattern, self.allowed_special)
 
     # ---------------------------------------------------------------------------- loading and saving
@@ -215,7 +216,7 @@ class Tokenizer:
         """Write the tokenizer to a JSON file, atomically: the file never holds only a part."""
         self._write(path, "native")
 
-    # bpe.formats.conversion has a table of what each format can hold; the rest is a ValueError.
+    # bpe.formats.conversion has a table of what each format can hold; saving anything else is a ValueError.
     @classmethod
     def from_tiktoken(
         cls,
@@ -472,7 +473,7 @@ class Tokenizer:
     def count(self, text: str | bytes, limit: int | None = None, **special: Unpack[SpecialOptions]) -> int:
         """Return the number of tokens of a text; ``limit + 1`` if there are more than `limit`.
 
-        With a limit, only the beginning of the text is read, and searched for special tokens.
+        With a limit, only the beginning of the text is read: a disallowed token further on is not found.
         """
         return self.engine.count(text, limit, self._rules("count", special))
 
@@ -481,6 +482,7 @@ class Tokenizer:
 
         The result is the longest beginning of the text that ends between characters and has its first k
         tokens, ``encode(result) == encode(text)[:k]``, for a ``k <= max_tokens``. Only the beginning is read.
+        With the steps of a ``tokenizer.json``, all of it is read, and a longer beginning may fit.
 
         Examples
         --------
@@ -939,9 +941,9 @@ class Tokenizer:
     def with_allowed_special(self, allowed_special: Specials) -> Self:
         """Return the tokenizer with other special tokens that are allowed if a call does not specify any.
 
-        Only for texts that you trust: others may hold special tokens that you do not want. The new tokenizer
-        shares compiled code and caches with this one. Pickles hold these tokens, files do not. Two tokenizers
-        are equal only if they allow the same ones. ValueError if one is not a special token.
+        Only for texts that you trust: others may hold special tokens that you do not want. Both tokenizers
+        share what has been compiled and cached so far. Pickles hold these tokens, files do not. Two
+        tokenizers are equal only if they allow the same ones. ValueError if one is not a special token.
 
         Examples
         --------
@@ -970,9 +972,9 @@ class Tokenizer:
         return self._unpacked, parts
 
     def _others(self) -> dict[str, Any]:
-        """Return the attributes that a user or a derived class has set, without cached properties."""
-        derived = {"engine", *(name for cls in type(self).__mro__ for name in vars(cls))}
-        return {name: value for name, value in vars(self).items() if name not in derived}
+        """Return the instance attributes that users or subclasses have set, without cached properties."""
+        ours = {"engine", *(name for cls in type(self).__mro__ for name in vars(cls))}
+        return {name: value for name, value in vars(self).items() if name not in ours}
 
     @classmethod
     def _unpacked(

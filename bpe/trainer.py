@@ -2,7 +2,8 @@
 
 ``train_parity``: from the counts of several languages to a tokenizer that treats them alike.
 
-Only this module makes tokenizers from learned vocabularies. For a small corpus, it loads no compiled code.
+Everything that trains a new tokenizer is here; ``Tokenizer.extend`` adds to an old one. For a small corpus,
+no compiled code is loaded.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
@@ -90,7 +91,8 @@ class Trainer:
     selection : {"heap", "buckets"}
         The container that finds this pair, ``MaxHeap`` or ``CountBuckets``. The merges are the same.
     min_count : int
-        Pairs that count less are not merged. With weights, 1 means no limit.
+        Pairs that count less are not merged. 1 or less sets no limit: with weights, even a pair that counts
+        less than 1 is merged then.
     max_token_length : int, optional
         In bytes. Pairs that would make a longer token are skipped.
     initial_alphabet : bytes, optional
@@ -129,7 +131,7 @@ class Trainer:
     [259, 257]
     """
 
-    __module__ = "bpe"  # users import it from there
+    __module__ = "bpe"  # the name in documentation: users import it from there
 
     def __init__(
         self,
@@ -188,8 +190,8 @@ class Trainer:
         weights
             As for :class:`Trainer`.
         keep_ids : bool
-            Every id stays, even those of special tokens and left-out bytes at the end: the new tokens come
-            after them. Otherwise these move to the end, after the new tokens.
+            Keep every id: new tokens come after all others. If false, special tokens and left-out bytes that
+            come last move behind the new tokens.
         ties, selection, min_count, max_token_length, like, keep
             As for :class:`Trainer`; for the new merges only.
         initial_alphabet, limit_alphabet
@@ -259,7 +261,9 @@ class Trainer:
         """
         before = self._training.n_done
         self._training.learn(before + 1)
-        return Merge(*self.log[before].tolist()) if self._training.n_done > before else None
+        if self._training.n_done == before:
+            return None
+        return Merge(*self._training.learner.log[before].tolist())  # `self.log` is a copy of all
 
     def run(self, vocab_size: int, *, progress: Progress = False) -> None:
         """Learn merges until the tokenizer has `vocab_size` tokens, or no pair is left to merge.
@@ -355,12 +359,10 @@ class Trainer:
     def __repr__(self) -> str:
         return f"<Trainer: {self._training.n_done} merges>"
 
-    def __reduce__(self, *_: Any) -> NoReturn:
+    def __reduce__(self) -> NoReturn:
         raise TypeError(
             "a Trainer cannot be copied or pickled: pickle trainer.tokenizer(), and use Trainer.resume"
         )
-
-    __setstate__ = __reduce__  # for pickles of release 0.1.0
 
     def check(self) -> None:
         """Check counts, postings and links against a recount from scratch.
@@ -496,6 +498,7 @@ def train(
     special_tokens, split_by = check_specials(special_tokens), Pattern.of(pattern)
     is_text = isinstance(corpus, (list, tuple, os.PathLike, Corpus))  # others may be counts
     if not is_text and (isinstance(corpus, Mapping) or _are_counts(corpus)):
+        # "gpt2" is the default, so perhaps nobody has asked for it.
         if special_tokens or split_by not in (Pattern.of("gpt2"), _pattern_of(corpus)):
             raise ValueError("WordCounts have their own pattern and special tokens: give them to WordCounts")
         source: Any = corpus
@@ -512,24 +515,26 @@ def train(
         superwords,
         weights=weights,
         threads=threads,
-        bar=lambda *of: progress,
-        may_be_small=not callable(progress),
+        bar=lambda work, unit: progress,
+        may_be_small=not callable(progress),  # plain Python would not call it
     ).run()
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Job:
     """One training on a Corpus or on counts, as :func:`train` and the command line run it.
 
-    After an interrupt, `trainer` has the merges learned so far; it is None if merging had not begun.
+    After an interrupt, `trainer` has the merges learned so far. It is None before merging begins, in plain
+    Python, and with superwords.
     """
 
-    source: Any = field(kw_only=False)
-    vocab_size: int = field(kw_only=False)
-    pattern: Pattern = field(kw_only=False)  # of a Corpus, like its special tokens
-    special_tokens: tuple[str, ...] = field(kw_only=False)
-    options: Options = field(kw_only=False)
-    superwords: SuperBPE | Boundless | None = field(kw_only=False)
+    source: Any
+    vocab_size: int
+    pattern: Pattern  # for a Corpus, as the special tokens are; counts have their own
+    special_tokens: tuple[str, ...]
+    options: Options
+    superwords: SuperBPE | Boundless | None
+    _: KW_ONLY
     weights: Mapping[str, float] | None = None
     threads: int | None = None
     scheduler: Any = None
@@ -543,7 +548,7 @@ class Job:
         if self.superwords is not None:
             _check_superwords(self.superwords, self.options)
         if not isinstance(self.source, Corpus):
-            return self._on_counts()
+            return self._train_counts()
         may_be_left_out = frozenset(ALL_BYTES) - {*self.options.initial_bytes}
         start = fresh_start(self.special_tokens, self.options, may_be_left_out)
         n_merges = start.n_new(self.vocab_size)  # raises before the long work
@@ -560,14 +565,16 @@ class Job:
         shown = self.bar("counting", "B")
         words = count_words(*text, scheduler=self.scheduler, threads=self.threads, progress=shown)
         self.size = len(words), words.total, words.n_text_bytes
-        return self._merged(words) if self.superwords is None else self._joined(words, start, n_merges)
+        if self.superwords is None:
+            return self._train_words(words)
+        return self._train_superwords(words, start, n_merges)
 
-    def _merged(self, counts: Any) -> Tokenizer:
-        self.trainer = Trainer(counts, weights=self.weights, **vars(self.options))
+    def _train_words(self, counts: Any) -> Tokenizer:
+        self.trainer = Trainer(counts, weights=self.weights, **vars(self.options))  # of the same names
         self.trainer.run(self.vocab_size, progress=self.bar("merging", "merges"))
         return self.trainer.tokenizer()
 
-    def _on_counts(self) -> Tokenizer:
+    def _train_counts(self) -> Tokenizer:
         from bpe.superwords.boundless import Boundless, learn_from_runs
         from bpe.superwords.counted_runs import RunCounts
 
@@ -586,9 +593,9 @@ class Job:
                 "superwords are learned from the text itself, not from WordCounts; bpe.Boundless() also from "
                 "RunCounts, which bpe.count_runs makes"
             )
-        return self._merged(source)  # which checks the type
+        return self._train_words(source)  # which checks the type
 
-    def _joined(self, words: WordCounts, start: Start, n_merges: int) -> Tokenizer:
+    def _train_superwords(self, words: WordCounts, start: Start, n_merges: int) -> Tokenizer:
         """Train with superwords on a text whose words are counted."""
         from bpe.superwords.boundless import learn_boundless
         from bpe.superwords.piece_ids import piece_ids
@@ -696,6 +703,7 @@ def train_parity(
         No language is chosen too often: at most `alpha` / languages of the last `window` merges. If all
         languages have reached this limit, the best one is chosen. By default, there is no limit.
     alpha : float
+        See `window`.
     n_global : int
         How many merges are first learned in the ordinary way, from all training texts together.
     ties : {"smallest", "lexicographic", "gpt2"}

@@ -261,6 +261,31 @@ def _ne(self, other):
     return (lambda self, other: not self.equals(other)) if _are_alike(self, other) else None
 
 
+def _overload_of_sets(an_operator: Any, name: str) -> None:
+    """Let two containers of one type that has the method `name` be operands."""
+
+    def overloaded(self, other):
+        owner = getattr(self, "owner", self)
+        if not _are_alike(self, other) or owner.method(name) is None:
+            return None
+        return _CODE_OF[name]
+
+    overload(an_operator)(overloaded)
+
+
+_CODE_OF: dict[str, Any] = {
+    "_and": lambda self, other: self._and(other),
+    "_or": lambda self, other: self._or(other),
+    "_sub": lambda self, other: self._sub(other),
+    "_xor": lambda self, other: self._xor(other),
+    "_le": lambda self, other: self._le(other),
+}
+for _operator, _name in zip(
+    (operator.and_, operator.or_, operator.sub, operator.xor, operator.le), _CODE_OF, strict=True
+):
+    _overload_of_sets(_operator, _name)
+
+
 # ------------------------------------------------------------------------- loops in compiled code
 class PairsType(types.IterableType):
     """numba type of two arrays of the same length, over which a loop iterates in pairs."""

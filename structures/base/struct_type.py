@@ -104,7 +104,7 @@ class StructType(types.StructRef):
 
     number_parameters: Collection[str] = ()  # the parameters of methods that are counts or values
     changing_verbs: Collection[str] = _CHANGING_VERBS  # no other method changes what a container holds
-    sorting_verbs: Collection[str] = ()  # these read, but change the arrays
+    mutating_reads: Collection[str] = ()  # verbs that read, but move entries on the way
     is_of_rows = False  # whether threads may change it at the same time, each in its own rows
 
     @property
@@ -390,7 +390,7 @@ def _guard_of(typ: Any, name: str) -> Any:
     owner = getattr(typ, "owner", typ)
     if owner.is_of_rows:
         return NO_GUARD
-    return _region_lock(owner, name not in owner.changing_verbs and name not in owner.sorting_verbs)
+    return _region_lock(owner, name not in owner.changing_verbs and name not in owner.mutating_reads)
 
 
 resolve_attributes(

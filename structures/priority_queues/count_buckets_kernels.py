@@ -47,7 +47,7 @@ from structures.status import INT64_MAX, INT64_MIN
 class CountBucketsType(CountedType):
     """numba type of :class:`CountBuckets`."""
 
-    sorting_verbs = ("peek", "peek_min", "nlargest")
+    mutating_reads = ("peek", "peek_min", "nlargest")
 
 
 count_buckets_type = CountBucketsType(

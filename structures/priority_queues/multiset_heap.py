@@ -1,14 +1,16 @@
 """``MaxHeap`` and ``MinHeap``: addressable multiset heaps. Any int64 is a key; its count is its priority.
 
-A map gives each key a number, its *id*. The ids are in a tournament
-(:mod:`structures.priority_queues.tournament`, which has invariants 1 to 4), which grows. ::
+A map gives each key a number, its *id*. The ids are the leaves of a tournament that grows
+(:mod:`structures.priority_queues.tournament`, which has invariants 1 to 4)::
 
     map      key -> id
-    key_of   key_of[id], with ties="fifo"; with ties="key" a key is the age of its entry
+    key_of   key_of[id], with ties="fifo"; empty with ties="key", as the key is ages[id] then
 
-A key that leaves the heap stays in the map, and gets the same id if it comes back. When all ids are used, and
-a quarter of them belong to keys that have left, the map is cleared and the keys in the heap get the first
+A key that leaves the heap stays in the map, and gets the same id if it comes back. When ids run out and at
+least a quarter of them belong to keys that left, the map is cleared and the keys in the heap get the first
 ids. Otherwise the tournament grows: its leaves are copied, and the levels above them are rebuilt.
+
+The methods are defined in :mod:`structures.base` and :mod:`structures.priority_queues.tournament`.
 
 Invariants
 ----------
@@ -53,19 +55,21 @@ from structures.priority_queues.multiset_heap_kernels import (
     heap_type,
     state,
 )
-from structures.priority_queues.tournament import GreatestFirst, Heap, LeastFirst, by_age_of
+from structures.priority_queues.tournament import GreatestFirst, KeyedHeap, LeastFirst, by_age_of
 from structures.priority_queues.tournament_kernels import heap_of, is_by_age, new_heap, tournament
 from structures.priority_queues.tournament_layout import ABSENT
 from structures.status import as_array, dtype_name, float64_array, int64_array
 
 
-class _MultisetHeap(Heap):
+class _MultisetHeap(KeyedHeap):
     """What both heaps share; see :class:`MaxHeap` and :class:`MinHeap`."""
 
     __slots__ = ()
 
     def __new__(cls, items: Any = (), dtype: Any = None, *, ties: str = "key") -> Any:
-        if isinstance(items, (type, np.dtype, str)):
+        if isinstance(items, (type, np.dtype, str)):  # MaxHeap(float)
+            if dtype is not None:
+                raise TypeError(f"the dtype is given twice: {items!r} and {dtype!r}")
             items, dtype = (), items
         keys, counts = cls._unzipped(items)
         return cls._build(keys, counts, cls._dtype_of(counts) if dtype is None else dtype, ties)
@@ -145,14 +149,16 @@ class _MultisetHeap(Heap):
 
     @classmethod
     def _build(cls, keys: Any, counts: Any, dtype: Any, ties: str) -> Any:
-        heap_type = cls.type(dtype, ties)
+        numba_type = cls.type(dtype, ties)
         keys = int64_array(keys)
-        counts = (int64_array if heap_type.dtype == np.int64 else float64_array)(counts, "counts")
-        return cls._filled(heap_type, keys.size, ties, keys, counts)
+        counts = (int64_array if numba_type.dtype == np.int64 else float64_array)(counts, "counts")
+        return cls._filled(numba_type, keys.size, ties, keys, counts)
 
     def __reduce__(self) -> Any:
         made_by, arrays, attributes = super().__reduce__()
-        return made_by, arrays if self.tie_order == "key" else (*arrays, self.tie_order), attributes
+        if self.tie_order == "fifo":
+            arrays = (*arrays, self.tie_order)
+        return made_by, arrays, attributes
 
     def _equals(self, other: Any) -> bool:
         return self.tie_order == other.tie_order and super()._equals(other)
@@ -187,29 +193,31 @@ class MaxHeap(GreatestFirst, _MultisetHeap):
     changes counts as new, as if it had left and come again; setting the same count changes nothing. Copies
     and pickles keep the order of ages, and ``==`` compares it.
 
-    Inside ``@njit`` there are the same methods and operators. Nothing raises there, except if there is no
-    memory for an array that is returned: a missing key has the count 0, an empty heap returns ``(0, 0)``
-    (check ``len(h)`` first), and methods that change the heap return a status, below 0 for a failure. A float
-    for an integer is a typing error there.
+    Inside ``@njit`` there are the same methods and operators. Nothing raises there, except ``from_arrays``,
+    as in Python, and methods that return an array if there is no memory for it: a missing key has the count
+    0, an empty heap returns ``(0, 0)`` (check ``len(h)`` first), and methods that change the heap return a
+    status, below 0 for a failure. A float for an integer is a typing error there.
 
     Methods for single keys:
 
     * ``h[key]``, ``h[key] = count``, ``del h[key]``, ``key in h``, ``len(h)``
-    * :meth:`get`, :meth:`add`, :meth:`sub`
+    * :meth:`get`, :meth:`add`, :meth:`sub`, :meth:`setdefault`
 
     Methods for the top:
 
-    * :meth:`peek`, :meth:`pop`, :meth:`pop_many`, :meth:`ties`, :meth:`nlargest`
+    * :meth:`peek`, :meth:`pop`, :meth:`replace`, :meth:`pop_many`, :meth:`ties`, :meth:`nlargest`
 
     Methods for many keys and the whole:
 
-    * :meth:`from_arrays`, :meth:`add_many`, :meth:`items`, :meth:`to_arrays`; iteration is in pop order
+    * :meth:`from_arrays`, :meth:`add_many`, :meth:`get_many`, :meth:`set_many`, :meth:`remove_many`
+    * :meth:`items`, :meth:`to_arrays`; iteration is in pop order
     * :meth:`copy`, :meth:`clear`, :meth:`reserve`, :attr:`nbytes`, :attr:`dtype`; ``==``, pickle
 
     Parameters
     ----------
     items : mapping or iterable of (int, int or float), optional
-        Initial keys and counts; a repeated key is a ``ValueError``.
+        Initial keys and counts; a repeated key is a ``ValueError``. ``MaxHeap(float)`` is
+        ``MaxHeap(dtype=float)``.
     dtype : {int64, float64}, optional
         Type of the counts; by default the type of the initial ones, int64 if there are none.
     ties : {"key", "fifo"}
@@ -286,22 +294,22 @@ def _min_heap(items=None, dtype=None, ties="key"):
 
 def _made(facade: Any, items: Any, dtype: Any, ties: Any) -> Any:
     """Return the code that makes a heap in compiled code."""
-    if isinstance(items, types.Type):
+    if isinstance(items, types.Type):  # values, known only when it runs; MaxHeap(float) gives a dtype
         raise only_empty(facade, "keys, counts")
-    heap_type = facade.type(dtype if items is None else items, ties)
-    zero, complement = heap_type.start
+    numba_type = facade.type(dtype if items is None else items, ties)
+    zero, complement = numba_type.start
     by_age = by_age_of(ties)
-    return lambda items=None, dtype=None, ties="key": new_heap(heap_type, 0, zero, complement, by_age)
+    return lambda items=None, dtype=None, ties="key": new_heap(numba_type, 0, zero, complement, by_age)
 
 
 @class_method(MaxHeap, "from_arrays")
 @class_method(MinHeap, "from_arrays")
 def _from_arrays(cls, keys, counts, ties="key"):
     is_float = dtype_of_numbers(counts, "counts").kind == "f"
-    heap_type = cls.facade.type(np.float64 if is_float else np.int64, ties)
-    must_be_entries(heap_type, keys, "counts", counts)
-    start = *heap_type.start, by_age_of(ties)
-    return lambda cls, keys, counts, ties="key": heap_of(heap_type, keys.size, start, keys, counts)
+    numba_type = cls.facade.type(np.float64 if is_float else np.int64, ties)
+    must_be_entries(numba_type, keys, "counts", counts)
+    start = *numba_type.start, by_age_of(ties)
+    return lambda cls, keys, counts, ties="key": heap_of(numba_type, keys.size, start, keys, counts)
 
 
 __test__ = named_by_package(MaxHeap, MinHeap)

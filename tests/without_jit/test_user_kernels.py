@@ -78,7 +78,19 @@ def test_failures_raise():
         st.MaxHeap().sub(1)
 
 
-@pytest.mark.parametrize("container", [st.IntMap, st.SortedMap, st.MaxHeap, st.CountBuckets, st.ByteCounter])
+CLASSES = [
+    st.IntMap,
+    st.SortedMap,
+    st.MaxHeap,
+    st.CountBuckets,
+    st.ByteCounter,
+    st.Deque,
+    st.DisjointSets,
+    st.Heap,
+]
+
+
+@pytest.mark.parametrize("container", CLASSES)
 def test_classes(container):
     made = container()
     assert made == container() == made.copy()

@@ -116,9 +116,7 @@ def test_expressions_by_chance(dialect, seed):
             continue
         try:
             theirs, ours = splitter(source, dialect)
-        except (
-            Exception
-        ):  # not valid there: "[z-a]" in a group, a lookbehind of any length
+        except Exception:  # not valid there: "[z-a]" in a group, a lookbehind of any length
             continue
         n_read += 1
         for _ in range(25):

@@ -74,6 +74,17 @@ MAKERS = {
         lambda q: q.push(0, 0.5, 7, 1) + q.flag(0, 0),
         st.KBest.type(np.float64, np.int64),
     ),
+    "pairs by priority": (
+        lambda: st.Heap(np.int32),
+        lambda h: h.push(5, 7) + h.push(3, 9) + h.pop()[1],
+        st.Heap.type(np.int32),
+    ),
+    "ring": (lambda: st.Deque(), lambda d: d.append(5) + d.appendleft(6) + d[0] + d.pop(), st.Deque.type()),
+    "disjoint sets": (
+        lambda: st.DisjointSets(5),
+        lambda s: s.union(0, 1) + s.add() + s.n_sets,
+        st.DisjointSets.type(),
+    ),
     "no pairs": (lambda: st.PairIndex(st.TokenList(TOKENS)), lambda p: p.add(1, 2, 0), st.PairIndex.type()),
 }
 

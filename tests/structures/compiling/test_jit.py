@@ -17,6 +17,9 @@ import structures as st
 from structures import (
     ByteCounter,
     CountBuckets,
+    Deque,
+    DisjointSets,
+    Heap,
     IndexedMaxHeap,
     IndexedMinHeap,
     IntMap,
@@ -417,11 +420,15 @@ def test_containers_outlive_their_makers():
 
 ONLY_IN_PYTHON = {
     "build": "a class method",
+    "from_array": "a class method",
     "from_arrays": "set_many, add_many",
+    "from_labels": "a class method",
+    "heapify": "a class method",
     "items": "to_arrays, of a ByteCounter",
     "dtype": "that of the numbers",
     "most_common": "to_arrays",
     "n_postings": "a field",
+    "n_sets": "a field",
     "tie_order": "what the container was made with",
     "tokens": "a field",
     "type": "a class method",
@@ -444,6 +451,9 @@ ONLY_INSIDE = {
 CONTAINERS = [
     ByteCounter,
     CountBuckets,
+    Deque,
+    DisjointSets,
+    Heap,
     IndexedMaxHeap,
     IndexedMinHeap,
     IntMap,
