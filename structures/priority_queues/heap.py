@@ -149,7 +149,7 @@ class Heap(Facade):
 
     @classmethod
     def heapify(cls, priorities: Any, payloads: Any) -> Heap:
-        """Build a heap from arrays; its dtype is that of the priorities. The handle of pair i is i.
+        """Build a heap from arrays, with the dtype of the priorities; the handle of pair i is i.
 
         Parameters
         ----------
