@@ -46,7 +46,7 @@ from structures.base.container import Facade, named_by_package
 from structures.base.in_njit import class_method, constructor, must_be_integer, must_be_integers
 from structures.base.record import Record
 from structures.base.struct_type import StructType, bind, fields_of, method, new, new_like
-from structures.compiling.jit import inlined, inner, kernel, quiet
+from structures.compiling.jit import entry_for, inlined, inner, kernel, quiet
 from structures.deques.deque_kernels import deque_type
 from structures.disjoint_sets.disjoint_sets_kernels import disjoint_sets_type
 from structures.hash_tables.byte_counter_kernels import byte_counter_type
@@ -81,6 +81,7 @@ from structures.primitives.simd import (
     prefetch,
     put_in_sixteen,
     smaller,
+    store_word,
 )
 from structures.priority_queues.count_buckets_kernels import count_buckets_type
 from structures.priority_queues.heap_kernels import plain_heap_type
@@ -110,6 +111,7 @@ __all__ = [
     "count_lanes",
     "deque_type",
     "disjoint_sets_type",
+    "entry_for",
     "fields_of",
     "fill_sixteen",
     "heap_type",
@@ -151,6 +153,7 @@ __all__ = [
     "smaller",
     "sorted_map_type",
     "status",
+    "store_word",
     "token_list_type",
     "translate_byte_lanes",
 ]

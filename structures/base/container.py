@@ -101,6 +101,7 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
     """
 
     __slots__ = ()
+    _numba_type_ = structref.StructRefProxy._type  # numba has a property in Python there, which takes longer
     __hash__ = None  # type: ignore[assignment]  # containers change
     __reversed__ = None  # c[key] exists, but not c[0], c[1], ...
 

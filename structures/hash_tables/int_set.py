@@ -155,7 +155,7 @@ class IntSet(Facade):
     def __lt__(self, other: IntSet) -> bool:
         return len(self) < len(other) and self <= other if isinstance(other, IntSet) else NotImplemented
 
-    def __ior__(self, other: Any) -> IntSet:
+    def __ior__(self, other: Any) -> IntSet:  # type: ignore[misc]  # any keys, as update
         self.update(other)
         return self
 

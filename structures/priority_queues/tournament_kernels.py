@@ -255,7 +255,7 @@ def _assign(self, key_id, key, rank):
 
 @inner
 def take_out(self, key_id):
-    """Take an id out of the heap; return a status."""
+    """Remove an id that is in the heap."""
     settle(self.ranks, self.winners, self.ages, key_id, ABSENT, ABSENT)
     self.size -= 1
     if key_id == self.last:

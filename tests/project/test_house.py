@@ -48,6 +48,7 @@ ROOMS = {
         "surgery",
         "tokenizer",
         "tiktoken_encoding",
+        "ids",
         "trainer",
         "report",
         "cli",

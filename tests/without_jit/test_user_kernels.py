@@ -6,6 +6,7 @@ from numba import config, njit
 from numba.typed import List
 
 import structures as st
+from structures.kernels import entry_for
 
 
 @njit
@@ -96,3 +97,8 @@ def test_classes(container):
     assert made == container() == made.copy()
     assert len(made) == 0
     made._check()
+
+
+def test_the_entry_of_a_kernel_is_the_kernel():
+    """There are no types that it would have to be found by."""
+    assert entry_for(counts, np.arange(1)) is counts
