@@ -1,7 +1,7 @@
-"""``Deque``: numbers in a row, which grows and shrinks at both ends.
+"""``Deque``: a sequence of numbers that grows and shrinks at both ends.
 
-A ring in one array, whose length is a power of two. It grows to twice its length, which writes the elements
-from its beginning on. ::
+A ring in one array, whose length is a power of two. It grows to twice its length; then the elements are
+copied to its beginning. ::
 
     ring     [ 7  8  9  .  .  .  5  6 ]      start = 6, size = 5: the elements 5 6 7 8 9
                       |        |
@@ -23,7 +23,7 @@ extend                          O(1) for each element, amortized
 to_array, iteration, ``==``     O(n)
 reserve, copy                   O(room)
 clear                           O(1)
-memory                          4 or 8 bytes an element, twice that after growth
+memory                          4 or 8 bytes per element, twice that after growth
 ==============================  =================================================
 
 Source: Knuth, The Art of Computer Programming, 2.2.2, sequential allocation of queues.
@@ -57,13 +57,13 @@ _DTYPES = ("int64", "int32", "float64", "float32")
 
 
 class Deque(Facade):
-    """Numbers with two ends, as ``collections.deque``; indexed in O(1) everywhere.
+    """Double-ended queue of numbers, like ``collections.deque``, but every index takes O(1).
 
-    Calls from several threads take turns (:mod:`structures.base.locks`).
+    It is thread-safe (:mod:`structures.base.locks`).
 
-    Inside ``@njit`` the same verbs are methods and operators. Nothing raises there, except when there is no
+    Inside ``@njit`` there are the same methods and operators. Nothing raises there, except if there is no
     memory for an array that is returned: an empty deque pops 0 (check ``len(d)`` first), an index out of
-    range reads as 0 or as the default of ``d.get(index, default)``, and verbs that change the deque return a
+    range gives 0, or the default of ``d.get(index, default)``, and methods that change the deque return a
     status, below 0 for a failure. A float for an integer is a typing error there.
 
     Methods for single elements:
@@ -103,7 +103,7 @@ class Deque(Facade):
 
     @classmethod
     def type(cls, dtype: Any = np.int64) -> Any:
-        """Return the numba type of a deque, for ``List.empty_list``, for specifications and signatures.
+        """Return the numba type of a deque, for ``List.empty_list``, field specifications and signatures.
 
         Parameters
         ----------

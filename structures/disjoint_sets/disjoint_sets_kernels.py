@@ -54,7 +54,7 @@ class DisjointSetsType(StructType):
 
 disjoint_sets_type = DisjointSetsType(
     fields_of(
-        links=types.int64[::1],  # those of the elements, then room for more
+        links=types.int64[::1],  # the links of the elements, then room for more
         n_elements=types.int64,
         n_sets=types.int64,
     )
@@ -130,7 +130,7 @@ def _union(self, one, other):
 @method(DisjointSetsType, "union_many")
 @quiet
 def _union_many(self, ones, others):
-    """Join many pairs; return how many sets fewer there are, or a status if the arrays differ in length."""
+    """Join many pairs; return by how much `n_sets` falls, or a status if the arrays differ in length."""
     if ones.size != others.size:
         return status.OUT_OF_RANGE
     n_before = self.n_sets

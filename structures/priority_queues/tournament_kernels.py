@@ -167,7 +167,7 @@ def heap_of(typ, n, start, keys, priorities):
     if failure == status.OUT_OF_RANGE:
         raise IndexError("a key is out of range")
     if failure == status.NOT_A_NUMBER:
-        raise ValueError("a count is not a key_id")
+        raise ValueError("a count is not a number")
     if failure == status.DUPLICATE:
         raise ValueError("a key is a duplicate")
     if failure < 0:
