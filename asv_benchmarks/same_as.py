@@ -1563,15 +1563,15 @@ def command_line(call):
             ),
             (("prune", "tok.json", "book.txt", "--min-count", 5, "-o", "-"), b""),
             (("inspect", "tok.json"), b""),
-            (("inspect", "tok.json", "--json", "--text", "book.txt"), b""),
+            (("inspect", "tok.json", "--json", "book.txt"), b""),
             (("inspect", "bound.json"), b""),
-            (("audit", "tok.json", "--text", "more.txt"), b""),
+            (("audit", "tok.json", "more.txt"), b""),
             (("audit", "tok.json", "--json"), b""),
-            (("show", "tok.json", SHORT), b""),
-            (("show", "tok.json", "--ids", "the sea"), b""),
-            (("show", "tok.json", "--json", "the sea"), b""),
+            (("show", "tok.json", "--text", SHORT), b""),
+            (("show", "tok.json", "--ids", "--text", "the sea"), b""),
+            (("show", "tok.json", "--json", "--text", "the sea"), b""),
             (("show", "special.json", "-"), f"a{END}b\xff".encode("latin-1")),
-            (("report", "tok.json", "--text", "more.txt", "-o", "page.html", "--json"), b""),
+            (("report", "tok.json", "more.txt", "-o", "page.html", "--json"), b""),
         ]
     )
     run_all(
