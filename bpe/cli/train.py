@@ -494,23 +494,24 @@ def train_parity(
     shown = partial(progress_of, quiet=quiet, lines=progress)
     on = {"scheduler": scheduler, "threads": threads, "progress": shown("counting", "B")}
 
-    def counts_of(path: str) -> WordCounts:
-        source = source_of([path], output, pattern, specials, is_quiet=quiet, **reading)
-        if not isinstance(source, Corpus):
-            return _words_of(source)[0]
-        return count_words(source, Pattern.of(pattern or "gpt2", dialect), specials, **on)
+    def counts_of(path: str, rules: tuple[Pattern, Sequence[str]], **given: Any) -> WordCounts:
+        source = source_of([path], output, **given, is_quiet=quiet, **reading)
+        return count_words(source, *rules, **on) if isinstance(source, Corpus) else _words_of(source)[0]
 
     ratios, dev_paths = _by_language("--ratio", ratio, _ratio_of), _by_language("--dev", dev, str)
+    rules = Pattern.of(pattern or "gpt2", dialect), specials
     languages: dict[str, WordCounts] = {}
     for path in paths:
         name = Path(path).stem
         if name in languages:
             raise ValueError(f"{path}: there is already a language {name!r}; give the files different names")
-        languages[name] = counts_of(path)
+        languages[name] = counts = counts_of(path, rules, pattern=pattern, specials=specials)
+    rules = counts.pattern, counts.special_tokens
+    no_rules: dict[str, Any] = {"pattern": None, "specials": ()}
     tokenizer = train(
         languages,
         vocab_size,
-        dev=dev_paths and {name: counts_of(path) for name, path in dev_paths.items()},
+        dev=dev_paths and {name: counts_of(path, rules, **no_rules) for name, path in dev_paths.items()},
         ratios=ratios,
         progress=shown("merging", "merges"),
         **options,
