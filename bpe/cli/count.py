@@ -99,7 +99,7 @@ def count(
     Example:
       bpe count tok.json letter.txt corpus/
       bpe count tok.json --text 'Hello world!'
-      bpe count cl100k_base.tiktoken letter.txt --ordinary --json
+      bpe count tok.json books/ --ordinary --json
     """  # noqa: D301
     rules = rules_of(allow_special, ordinary)
     watch = Stopwatch()

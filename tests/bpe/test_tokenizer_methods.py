@@ -409,7 +409,7 @@ def test_options_that_there_are_not(tokenizer):
             TypeError, match=rf"^Tokenizer\.{name}\(\) got an unexpected keyword argument 'foo'$"
         ):
             method(**dict.fromkeys(needed, "text"), foo=1)
-    assert n_taking == 12
+    assert n_taking == 13
     with pytest.raises(TypeError, match=r"encode_batch\(\) .* 'num_threads'\. Did you mean 'threads'\?$"):
         tokenizer.encode_batch(["text"], num_threads=2)
     with pytest.raises(TypeError, match=r"count\(\) .* 'allow_special'\. Did you mean 'allowed_special'\?$"):
