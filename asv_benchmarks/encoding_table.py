@@ -1,12 +1,15 @@
-"""Encoding, beside tiktoken and gigatoken: whole texts, short ones, hard ones, loading; tables in Markdown.
+"""Encoding and decoding, beside tiktoken, gigatoken and tokenizers, on one thread; tables in Markdown.
 
-    python asv_benchmarks/encoding_table.py VOCABULARIES TEXT [TEXT ...]
+    python asv_benchmarks/encoding_table.py VOCABULARIES TEXT [TEXT ...] [--only NAME ...]
+
+NAME is texts (whole ones), hard (ones without a space), short (many calls), decoding or loading.
 
 VOCABULARIES is a folder as for ``same.py ids``, which compares whole texts; here, ids are compared on the
 beginning of each text. Texts are encoded to arrays in parts of about a megabyte, compiled code is loaded
 before. A first pass is that of a new tokenizer, which has met no word yet. Another one has read the texts
 before: CPython keeps the UTF-8 of a str that is not ASCII, and whoever came second would not have to make
-it. gigatoken, where it is installed, does the same work, in turns with ours.
+it. gigatoken and tokenizers, where they are installed, do the same work, in turns with ours. Short work takes
+many turns, the least of which counts; results are compared first.
 """
 
 from __future__ import annotations
@@ -16,24 +19,32 @@ import benchmarks._common  # noqa: F401  # compiled code does everything, and is
 # isort: split
 
 import random
+import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
-from itertools import cycle, islice
+from importlib.util import find_spec
+from itertools import cycle, islice, pairwise
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
-from measuring import best, texts_argument, times_option, vocabularies_argument
+from measuring import best, chosen, in_units, texts_argument, times_option, vocabularies_argument
 from same import PATTERNS, Pair
 
 import bpe
+from bpe.support.threads import gc_paused
 
 PART = 1_000_000  # characters
 COMPARED, MEASURED_THERE = 4, 8  # parts
 FIRST_PASSES = 3  # each of a new tokenizer
 GIGATOKENS_NAMES = {"gpt2": "gpt2", "cl100k_base": "gpt4", "o200k_base": "o200k"}
 HUNDRED, SHORT_TEXTS = 100, 100_000
+SHORT_CALLS = 1000  # of each size
+DECODED = 200_000  # ids
+TURNS_TAKE, FEWEST_TURNS = 0.3, 5  # seconds of each side
+OTHERS = ("tiktoken", "gigatoken", "tokenizers")
 HARD = 1 << 20
 
 
@@ -161,12 +172,150 @@ def loading(folder: Path, name: str, times: int) -> str:
     )
 
 
+# ------------------------------------------------------------------------------------------- many turns
+def least_of_turns(functions: dict[str, Callable[[Any], Any]], items: list[Any]) -> dict[str, float]:
+    """Return the least seconds that each function takes for all items; the garbage collector pauses."""
+    least = dict.fromkeys(functions, float("inf"))
+    end, n_done = time.perf_counter() + TURNS_TAKE * len(functions), 0
+    with gc_paused():
+        while n_done < FEWEST_TURNS or time.perf_counter() < end:
+            for name, function in functions.items():
+                start = time.perf_counter()
+                for item in items:
+                    function(item)
+                least[name] = min(least[name], time.perf_counter() - start)
+            n_done += 1
+    return least
+
+
+def print_ratios(head: str, took: dict[str, float], n: int) -> None:
+    """Print a row: what an item of `n` takes us, and how many times as fast we are as each of the others."""
+    ours, *others = took.values()
+    ratios = [f"{took[name] / ours:.2f}" if name in took else "-" for name in OTHERS]
+    ratios.append(f"{min(others) / ours:.2f}")
+    click.echo(f"| {head} | {in_units(ours / n)} | {' | '.join(ratios)} |")
+
+
+def print_head_of_ratios(head: str) -> None:
+    cells = [head, "ours", *(f"times {other}" for other in OTHERS), "times the fastest"]
+    click.echo(f"\n| {' | '.join(cells)} |\n|{'---|' * (len(cells) + head.count('|'))}")
+
+
+def other_tokenizers(folder: Path, pair: Pair) -> tuple[Any, Any]:
+    """Return those of gigatoken and of tokenizers, None for what is not installed."""
+    try:
+        from gigatoken import Tokenizer
+
+        giga = Tokenizer.from_tiktoken(
+            str(folder / f"{pair.name}.tiktoken"), pretokenizer=GIGATOKENS_NAMES[pair.name]
+        )
+    except ImportError:
+        giga = None
+    return giga, pair.ours.to_huggingface() if find_spec("tokenizers") else None
+
+
+def decoding(folder: Path, pair: Pair, files: tuple[Path, ...]) -> None:
+    """Print a table of decoding: lists to str; of many ids also to bytes, from arrays, and batches."""
+    giga, hugging = other_tokenizers(folder, pair)
+    to_text: dict[str, Callable[[Any], Any]] = {"ours": pair.ours.decode, "tiktoken": pair.theirs.decode}
+    to_bytes: dict[str, Callable[[Any], Any]] = {
+        "ours": pair.ours.decode_bytes,
+        "tiktoken": pair.theirs.decode_bytes,
+    }
+    of_batch: dict[str, Callable[[Any], Any]] = {
+        "ours": pair.ours.decode_batch,
+        "tiktoken": lambda batch: pair.theirs.decode_batch(batch, num_threads=1),
+    }
+    if giga:
+        to_text["gigatoken"] = lambda ids: giga.decode(ids).decode("utf-8", "replace")
+        to_bytes["gigatoken"] = giga.decode
+        of_batch["gigatoken"] = lambda batch: [giga.decode(ids).decode("utf-8", "replace") for ids in batch]
+    if hugging:
+        to_text["tokenizers"] = lambda ids: hugging.decode(ids, skip_special_tokens=False)
+        of_batch["tokenizers"] = lambda batch: hugging.decode_batch(batch, skip_special_tokens=False)
+    print_head_of_ratios("text | ids | from, to")
+    for file in files:
+        text = file.read_bytes().decode("utf-8", "replace")[: DECODED * 8]  # special tokens are ordinary
+        all_ids = pair.theirs.encode_ordinary(text)
+        for n in (1, 10, 100, 1000, DECODED):
+            parts = [all_ids[i : i + n] for i in range(0, min(max(n, 2000), len(all_ids)), n)]
+            n_ids = sum(map(len, parts))
+            shown = f"{file.name} | {len(parts[0]):,}"
+            for form, verbs in (("list to str", to_text), ("list to bytes", to_bytes)):
+                check_all(form, verbs, parts)
+                print_ratios(f"{shown} | {form}", least_of_turns(verbs, parts), n_ids)
+            arrays = [np.array(ids, np.uint32) for ids in parts]
+            check_all("array to str", to_text, arrays)
+            print_ratios(f"{shown} | array to str", least_of_turns(to_text, arrays), n_ids)
+        batch = [all_ids[i : i + 75] for i in range(0, len(all_ids), 75)]
+        check_all("batch", of_batch, [batch])
+        print_ratios(f"{file.name} | 75 | batch to str", least_of_turns(of_batch, [batch]), len(all_ids))
+
+
+def check_all(what: str, functions: dict[str, Callable[[Any], Any]], items: list[Any]) -> None:
+    """End where functions do not return the same."""
+    found = {name: [*map(function, items)] for name, function in functions.items()}
+    for name, others in found.items():
+        if others != found["ours"]:
+            sys.exit(f"{what}: {name} gives something else")
+
+
+def short_calls(folder: Path, pair: Pair, text: str) -> None:
+    """Print a table of short texts: to a list, with special tokens looked for and without; batches."""
+    giga, hugging = other_tokenizers(folder, pair)
+    plain: dict[str, Callable[[Any], Any]] = {
+        "ours": pair.ours.encode_ordinary,
+        "tiktoken": pair.theirs.encode_ordinary,
+    }
+    looking = {"ours": pair.ours.encode, "tiktoken": pair.theirs.encode}
+    of_batch: dict[str, Callable[[Any], Any]] = {
+        "ours": lambda texts: pair.ours.encode_batch_to_numpy(texts, threads=1, disallowed_special=()),
+        "tiktoken": lambda texts: pair.theirs.encode_ordinary_batch(texts, num_threads=1),
+    }
+    if giga:
+        plain["gigatoken"] = looking["gigatoken"] = lambda text: giga.encode(text).tolist()
+        of_batch["gigatoken"] = lambda texts: giga.encode_batch(texts, parallel=False)
+    if hugging:
+        plain["tokenizers"] = looking["tokenizers"] = lambda text: hugging.encode(text).ids
+        of_batch["tokenizers"] = lambda texts: hugging.encode_batch_fast(texts)
+    text = text.replace("<|endoftext|>", "")  # which is an error for some, and a token for others
+    print_head_of_ratios("characters | call")
+    for size in (20, 100, 1000):
+        starts = range(0, len(text) - size, max(len(text) // SHORT_CALLS, 1))
+        texts = [text[start : start + size] for start in starts]
+        for name, verbs in (("encode_ordinary", plain), ("encode", looking)):
+            check_all(name, verbs, texts)
+            print_ratios(f"{size} | {name}", least_of_turns(verbs, texts), len(texts))
+    texts = [text[start : start + 300] for start in range(0, len(text), 300)]
+    ids, offsets = of_batch["ours"](texts)
+    wanted = [ids[start:end].tolist() for start, end in pairwise(offsets)]
+    assert wanted == of_batch["tiktoken"](texts), "a batch: tiktoken gives other ids"
+    print_ratios("300 | batch to arrays", least_of_turns(of_batch, [texts]), len(texts))
+
+
 @click.command()
 @vocabularies_argument
 @texts_argument
 @times_option
-def main(folder: Path, texts: tuple[Path, ...], times: int) -> None:
-    """Print how fast texts are encoded."""
+@click.option("--only", multiple=True, help="What to measure; by default everything.")
+def main(folder: Path, texts: tuple[Path, ...], times: int, only: tuple[str, ...]) -> None:
+    """Print how fast texts are encoded, and ids decoded."""
+    parts: dict[str, Callable[[], None]] = {
+        "texts": lambda: whole_texts(folder, texts, times),
+        "hard": lambda: hard_ones(pair, prose, times),
+        "short": lambda: short(folder, pair, prose, times),
+        "decoding": lambda: decoding(folder, pair, texts),
+        "loading": lambda: click.echo(loading(folder, pair.name, times)),
+    }
+    names = chosen(only, parts)
+    pair = Pair(folder, "cl100k_base")
+    prose = texts[0].read_bytes().decode("utf-8", "replace")[: 4 * HARD]
+    for name in names:
+        parts[name]()
+
+
+def whole_texts(folder: Path, texts: tuple[Path, ...], times: int) -> None:
+    """Print the table of whole texts."""
     click.echo(
         "| text | vocabulary | first pass MB/s | then | two threads | times one | times tiktoken | "
         "times gigatoken, first pass and then |"
@@ -175,8 +324,10 @@ def main(folder: Path, texts: tuple[Path, ...], times: int) -> None:
     for file in texts:
         for name in PATTERNS:
             click.echo(whole_text(folder, name, file, times))
-    pair = Pair(folder, "cl100k_base")
-    prose = texts[0].read_bytes().decode("utf-8", "replace")[: 4 * HARD]
+
+
+def hard_ones(pair: Pair, prose: str, times: int) -> None:
+    """Print the table of texts without a space."""
 
     def encode(text: str | bytes) -> np.ndarray:
         return pair.ours.encode_to_numpy(text, disallowed_special=())
@@ -189,8 +340,13 @@ def main(folder: Path, texts: tuple[Path, ...], times: int) -> None:
         seconds = per_byte(lambda some: encode(some[0]), [text], times)
         click.echo(f"| {name} | {seconds * 1e9:.0f} | {seconds / plain:.1f} |")
     click.echo()
-    for line in (*calls(pair, prose, times), loading(folder, "cl100k_base", times)):
+
+
+def short(folder: Path, pair: Pair, prose: str, times: int) -> None:
+    """Print what short texts take."""
+    for line in calls(pair, prose, times):
         click.echo(line)
+    short_calls(folder, pair, prose)
 
 
 if __name__ == "__main__":

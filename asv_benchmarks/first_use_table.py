@@ -38,6 +38,12 @@ COUNTED = f"{KEYED}; c.sub(7); c.peek()"
 USES = {  # what a first program does, and what a longer one does, too
     "IntMap": ("IntMap(); c.add(7, 2); c.get(7)", KEYED),
     "IntSet": ("IntSet(); c.add(7); 7 in c", "; c.discard(7); len(c); c.to_arrays()"),
+    "Deque": ("Deque(); c.append(7); c.popleft()", "; c.appendleft(8); c[0]; c.extend([1, 2]); c.to_array()"),
+    "DisjointSets": ("DisjointSets(9); c.union(3, 5); c.find(5)", "; c.add(); c.labels()"),
+    "Heap": (
+        "Heap(); c.push(7, 2); c.pop()",
+        "; c.push(8, 3); c.replace(5, 1); len(c); c.to_arrays()",
+    ),
     "MaxHeap": ("MaxHeap(); c.add(7, 2); c.pop()", COUNTED),
     "MinHeap(float)": ("MinHeap(float); c.add(7, 2); c.pop()", COUNTED),
     "CountBuckets": ("CountBuckets(); c.add(7, 2); c.pop()", f"{COUNTED}; c.peek_min()"),

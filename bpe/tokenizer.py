@@ -12,7 +12,7 @@ import numpy as np
 
 from bpe.encoding import batches, offsets
 from bpe.encoding.appendable import AppendableEncoder
-from bpe.encoding.decoding import join_tokens
+from bpe.encoding.canonicity import first_noncanonical
 from bpe.encoding.dropout import encode_with_dropout
 from bpe.encoding.engine import Engine
 from bpe.encoding.intervals import IntervalCounter
@@ -60,12 +60,12 @@ class Tokenizer:
     * files: :meth:`load`, :meth:`save`, and ``from_...``, ``save_...``, ``to_...`` for other programs;
       :class:`TiktokenEncoding` has the methods of tiktoken
     * one text: :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`, :meth:`encode_with_offsets`,
-      :meth:`encode_with_dropout`, :meth:`tokens`
+      :meth:`encode_segments`, :meth:`encode_with_dropout`, :meth:`tokens`
     * many texts: :meth:`encode_batch`, :meth:`encode_batch_to_numpy`, which :func:`pad_batch` pads
     * text in parts: :meth:`encode_iterable`, :meth:`stream_encoder`, :meth:`appendable_encoder`
     * numbers of tokens: :meth:`count`, :meth:`truncate`, :meth:`interval_counter`
     * ids to text: :meth:`decode`, :meth:`decode_bytes`, :meth:`decode_batch`, :meth:`decode_with_offsets`,
-      :meth:`stream_decoder`
+      :meth:`stream_decoder`, :meth:`is_canonical`
     * vocabulary: :attr:`vocab_size`, :attr:`vocab`, :attr:`merges`, :attr:`merges_bytes`,
       :attr:`special_tokens`, :attr:`role_ids`, :attr:`added_tokens`, :attr:`allowed_special`,
       :attr:`pattern`, :attr:`is_lossless`, :meth:`token_bytes`, :meth:`token_id`, :meth:`audit`
@@ -213,7 +213,7 @@ class Tokenizer:
             return cls._of(*open_parts(path, compiled_only=compiled_only, **given))
 
     def save(self, path: PathLike) -> None:
-        """Write the tokenizer to a JSON file. The write is atomic: the file never holds a part."""
+        """Write the tokenizer to a JSON file, atomically: the file never holds only a part."""
         self._write(path, "native")
 
     # bpe.formats.conversion has a table of what each format can hold; saving anything else is a ValueError.
@@ -396,6 +396,45 @@ class Tokenizer:
         """
         return offsets.encode_with_offsets(self.engine, text, self._rules("encode_with_offsets", special))
 
+    def encode_segments(
+        self, segments: Iterable[tuple[str | bytes, Any]], **special: Unpack[SpecialOptions]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Encode texts that are joined, such as the turns of a chat, and say which one each token is of.
+
+        The ids are those of the whole. A token can be of two texts or more: its first byte is of one, its
+        last byte of another.
+
+        Parameters
+        ----------
+        segments : iterable of (text, label)
+            All texts are str, or all are bytes. A label is anything, such as whether a model learns the text.
+
+        Returns
+        -------
+        ids : (n,) uint32
+        first_label, last_label : (n,) array
+            The labels of the first and the last byte of each token: an array of bool, int, float or str if
+            all labels are of one of these types, else of objects. What `add_special_tokens` puts before and
+            after has the labels of the first and the last byte of all.
+
+        Raises
+        ------
+        TypeError
+            A segment is not a pair, or its text is not like the others.
+
+        Complexity
+        ----------
+        As :meth:`encode_with_offsets`.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> tok.encode_segments([("l", 0), ("ow ", 1), ("low", 0)])
+        (array([257,  32, 257], dtype=uint32), array([0, 1, 0]), array([1, 1, 0]))
+        """
+        return offsets.encode_segments(self.engine, segments, self._rules("encode_segments", special))
+
     def encode_with_dropout(
         self, text: str | bytes, dropout: float, *, seed: int, **special: Unpack[SpecialOptions]
     ) -> list[int]:
@@ -568,7 +607,8 @@ class Tokenizer:
         skip_special_tokens: bool = False,
     ) -> list[str]:
         """Decode several lists of ids to texts, each as :meth:`decode`."""
-        return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in batch]
+        some = map(self.engine.without_special, batch) if skip_special_tokens else batch
+        return [data.decode("utf-8", errors) for data in self.engine.decode_each(some)]
 
     def decode_with_offsets(self, ids: Iterable[int] | np.ndarray) -> tuple[str, list[int]]:
         """Decode ids to text, and return where in it each token begins, as tiktoken does.
@@ -588,6 +628,32 @@ class Tokenizer:
     def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
         """Return a decoder of ids that come in parts, with ``feed(ids)`` and ``finish()``."""
         return StreamDecoder(self.engine, errors)
+
+    def is_canonical(
+        self, ids: Iterable[int] | np.ndarray, *, allowed_special: Specials | None = None
+    ) -> bool:
+        """Return whether ids are those that their text has, so that decoding and encoding keeps them.
+
+        What is between two special ids is a text by itself, whatever it spells. With `allowed_special`, all
+        is one text instead, in which these special tokens are found. :mod:`bpe.ids` tells where ids differ.
+
+        Raises
+        ------
+        ValueError, TypeError
+            An id has no token, or is not an integer.
+
+        Complexity
+        ----------
+        O(n) for n bytes.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> tok.is_canonical([257]), tok.is_canonical([256, 119]), tok.decode([256, 119])
+        (True, False, 'low')
+        """
+        return first_noncanonical(self.engine, ids, allowed_special) is None
 
     # ------------------------------------------------------------------------------------- vocabulary
     @property
@@ -670,7 +736,7 @@ class Tokenizer:
 
     def token_bytes(self, token_id: int) -> bytes:
         """Return the bytes of an id, or the UTF-8 of a special token; ValueError if no token has the id."""
-        return join_tokens(self.engine.vocabulary, [token_id])
+        return self.engine.table.join([token_id])
 
     def token_id(self, token: bytes | str) -> int:
         """Return the id of an ordinary token, else of a special or added one; KeyError if there is none."""

@@ -12,6 +12,8 @@ from structures.primitives import hashing  # noqa: F401
 
 if TYPE_CHECKING:
     from structures.compiling.jit import kernel
+    from structures.deques.deque import Deque
+    from structures.disjoint_sets.disjoint_sets import DisjointSets
     from structures.first_use import warmup
     from structures.hash_tables.byte_counter import ByteCounter
     from structures.hash_tables.int_map import IntMap
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from structures.neighbours.k_best import KBest
     from structures.primitives.hashing import pack_pair, unpack_pair
     from structures.priority_queues.count_buckets import CountBuckets
+    from structures.priority_queues.heap import Heap
     from structures.priority_queues.indexed_heap import IndexedMaxHeap, IndexedMinHeap
     from structures.priority_queues.multiset_heap import MaxHeap, MinHeap
     from structures.sorted_maps.sorted_map import SortedMap
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ByteCounter",
     "CountBuckets",
+    "Deque",
+    "DisjointSets",
+    "Heap",
     "IndexedMaxHeap",
     "IndexedMinHeap",
     "IntMap",
@@ -47,6 +53,9 @@ __all__ = [
 _MODULE_OF = {
     "ByteCounter": "structures.hash_tables.byte_counter",
     "CountBuckets": "structures.priority_queues.count_buckets",
+    "Deque": "structures.deques.deque",
+    "DisjointSets": "structures.disjoint_sets.disjoint_sets",
+    "Heap": "structures.priority_queues.heap",
     "IndexedMaxHeap": "structures.priority_queues.indexed_heap",
     "IndexedMinHeap": "structures.priority_queues.indexed_heap",
     "IntMap": "structures.hash_tables.int_map",

@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 
 from structures.base.mapping import Keyed
+from structures.deques.deque import Deque
 from structures.hash_tables.byte_counter import ByteCounter
+from structures.hash_tables.int_set import IntSet
+from structures.priority_queues.heap import Heap
 from structures.priority_queues.indexed_heap import IndexedMaxHeap, IndexedMinHeap
 from structures.status import INT64_MAX, INT64_MIN
 
@@ -53,6 +56,8 @@ def warmup(*containers: Any) -> None:
             _keep_ages(container.copy())
         elif isinstance(container, ByteCounter):
             _grow_words(container.copy())
+        elif isinstance(container, (Deque, Heap, IntSet)):
+            container.copy().reserve(len(container) + _N_KEYS)
         elif isinstance(container, Keyed):
             _grow(container.copy())
 

@@ -7,8 +7,9 @@ A *kernel* is a function that numba compiles. There are three kinds:
   Compiled callers call it without a branch for exceptions and without counting references
 * :func:`inner`: a quiet kernel that only compiled code calls; it takes half the time to compile
 
-All three compile at the first call and keep the result on disk, under a key that changes with every change
-of their package and of this one.
+:func:`inlined` makes a quiet kernel a part of each compiled caller. All of them compile
+at the first call and keep the result on disk, under a key that changes with every change of their package and
+of this one.
 
 A container has three layers, in this order:
 
@@ -17,6 +18,7 @@ A container has three layers, in this order:
    take a container first, registered with :func:`method`. ``c.add(1)`` inside ``@njit`` calls them.
 3. The class in Python, a :class:`Facade`: checks arguments, calls the same kernels, raises exceptions.
    :func:`bind` connects it with the type; :func:`named_by_package` names it for pickles.
+   :func:`constructor` and :func:`class_method` let compiled code make one.
 
 A field may be one of our containers; its type is ``int_map_type``, ``map_type(dtype)``,
 ``heap_type(greatest_first, dtype, ties)`` and so on. A struct without methods and checks, only to
@@ -41,9 +43,12 @@ The page "A container of your own" of the documentation shows a complete one.
 
 from structures import status
 from structures.base.container import Facade, named_by_package
+from structures.base.in_njit import class_method, constructor, must_be_integer, must_be_integers
 from structures.base.record import Record
 from structures.base.struct_type import StructType, bind, fields_of, method, new, new_like
-from structures.compiling.jit import inner, kernel, quiet
+from structures.compiling.jit import entry_for, inlined, inner, kernel, quiet
+from structures.deques.deque_kernels import deque_type
+from structures.disjoint_sets.disjoint_sets_kernels import disjoint_sets_type
 from structures.hash_tables.byte_counter_kernels import byte_counter_type
 from structures.hash_tables.int_map_kernels import int_map_type, map_type
 from structures.hash_tables.int_set_kernels import int_set_type
@@ -76,8 +81,10 @@ from structures.primitives.simd import (
     prefetch,
     put_in_sixteen,
     smaller,
+    store_word,
 )
 from structures.priority_queues.count_buckets_kernels import count_buckets_type
+from structures.priority_queues.heap_kernels import plain_heap_type
 from structures.priority_queues.indexed_heap_kernels import indexed_heap_type
 from structures.priority_queues.multiset_heap_kernels import heap_type
 from structures.sorted_maps.sorted_map_kernels import sorted_map_type
@@ -97,14 +104,20 @@ __all__ = [
     "byte_counter_type",
     "byte_lanes_in_products",
     "byte_lanes_with",
+    "class_method",
+    "constructor",
     "copy_prefix",
     "count_buckets_type",
     "count_lanes",
+    "deque_type",
+    "disjoint_sets_type",
+    "entry_for",
     "fields_of",
     "fill_sixteen",
     "heap_type",
     "highest_lane",
     "indexed_heap_type",
+    "inlined",
     "inner",
     "int64",
     "int64_array",
@@ -124,12 +137,15 @@ __all__ = [
     "method",
     "mix_words",
     "multiply_fold",
+    "must_be_integer",
+    "must_be_integers",
     "named_by_package",
     "new",
     "new_like",
     "new_words",
     "pair_index_type",
     "part_or",
+    "plain_heap_type",
     "pointer_to",
     "prefetch",
     "put_in_sixteen",
@@ -137,6 +153,7 @@ __all__ = [
     "smaller",
     "sorted_map_type",
     "status",
+    "store_word",
     "token_list_type",
     "translate_byte_lanes",
 ]

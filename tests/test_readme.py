@@ -110,9 +110,7 @@ def test_links():
     for target in LINKS:
         assert (ROOT / target).exists(), target
     for page in filter(re.compile(r"\.rst$").search, LINKS):
-        assert not ONLY_SPHINX.search((ROOT / page).read_text("utf-8")), (
-            f"{page} reads badly elsewhere"
-        )
+        assert not ONLY_SPHINX.search((ROOT / page).read_text("utf-8")), f"{page} reads badly elsewhere"
 
 
 def test_length():

@@ -51,9 +51,9 @@ class Encoding(_Trained):
     def setup(self, tokenizers, corpus):
         self.text = text_of(corpus)
         self.warm = tokenizers[corpus]
-        self.ids = self.warm.encode_to_numpy(self.text)
-        self.warm.encode(self.text)
+        self.ids, self.id_list = self.warm.encode_to_numpy(self.text), self.warm.encode(self.text)
         self.warm.decode(self.ids)
+        self.warm.decode(self.id_list)
         self.cold = pickle.loads(pickle.dumps(self.warm))
 
     def time_cold(self, tokenizers, corpus):
@@ -67,6 +67,9 @@ class Encoding(_Trained):
 
     def time_decode(self, tokenizers, corpus):
         self.warm.decode(self.ids)
+
+    def time_decode_list(self, tokenizers, corpus):
+        self.warm.decode(self.id_list)
 
     def track_tokens_per_byte(self, tokenizers, corpus):
         return len(self.ids) / len(self.text.encode())

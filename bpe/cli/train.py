@@ -492,13 +492,13 @@ def train_parity(
     watch = Stopwatch()
     reading = {name: options.pop(name) for name in READING}
     shown = partial(progress_of, quiet=quiet, lines=progress)
-    on = {"scheduler": scheduler, "threads": threads, "progress": shown("counting", "B")}
+    on: dict[str, Any] = {"scheduler": scheduler, "threads": threads, "progress": shown("counting", "B")}
 
     def counts_of(path: str, rules: tuple[Pattern, Sequence[str]], **given: Any) -> WordCounts:
         source = source_of([path], output, **given, is_quiet=quiet, **reading)
         return count_words(source, *rules, **on) if isinstance(source, Corpus) else _words_of(source)[0]
 
-    ratios, dev_paths = _by_language("--ratio", ratio, _ratio_of), _by_language("--dev", dev, str)
+    ratios, dev_paths = _by_language("--ratio", ratio, _ratio_of), _by_language("--dev", dev, str) or {}
     rules = Pattern.of(pattern or "gpt2", dialect), specials
     languages: dict[str, WordCounts] = {}
     for path in paths:
@@ -511,7 +511,7 @@ def train_parity(
     tokenizer = train(
         languages,
         vocab_size,
-        dev=dev_paths and {name: counts_of(path, rules, **no_rules) for name, path in dev_paths.items()},
+        dev={name: counts_of(path, rules, **no_rules) for name, path in dev_paths.items()} if dev else None,
         ratios=ratios,
         progress=shown("merging", "merges"),
         **options,

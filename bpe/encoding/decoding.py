@@ -1,112 +1,225 @@
-"""Decoding: ids to bytes, by a table of where the bytes of each token lie.
+"""Decoding: ids to the bytes of their tokens, joined.
 
 ::
 
-    data      a b c ... t h e i n g _ t h e       the bytes of all tokens, in the order of their ids
-    starts    0 1 2 ... 256   259     262         token k is data[starts[k]:starts[k + 1]]
-    ids       0 1 2 ... 256   257     700         ascending; without gaps, the id of token k is k
+    ids       [464, 5417, 318]        array("I", ids) takes 4 ns an id, and refuses what cannot be one
+    tokens    The   _sea  _is         a list by id: plain Python joins few ids, and the first of a process
+    rows      16 bytes each           a kernel joins the rest (bpe.encoding.kernels.token_rows)
+
+Where something is wrong with the ids, they are looked at one by one, for the error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from array import array
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate, pairwise
+from operator import index
 from typing import Any
 
 import numpy as np
 
+from bpe.splitting.pattern import is_plain_allowed
+from bpe.support.threads import made_once, n_threads
 from bpe.vocabulary.vocabulary import Vocabulary
 
-_FEW = 64  # so few ids are looked up one by one
-_INTS = {int}
-_BLOCK = 1 << 13
-_SPARSE = 4  # times as many ids as tokens: an array by id would waste memory
+FEW = 48
+"""So few ids are joined sooner by plain Python."""
+
+MOST_PLAIN = 1 << 20
+"""So many ids of longer lists a process decodes in plain Python, in the time in which a kernel is loaded."""
+
+MOST_WITHOUT_NUMBA = 1 << 23
+"""How many it decodes where numba has to be loaded, too, which nothing else has needed."""
+
+BLOCK = 1 << 13
+"""How many ids a kernel takes at once: so much fits the processor's cache, and no interrupt waits long."""
+
+_ROOM = 16  # bytes an id; where that is not enough, more are taken
+_MOST_ROOM = 1 << 20  # bytes that are kept
+_SPARSE = 4  # times as many ids as tokens: a list by id would waste memory
+_MOST = 2**32
+_done = 0  # how many ids this process has decoded in plain Python
 
 
 class TokenTable:
-    """Where the bytes of each token lie."""
+    """The bytes of each token by its id, as plain Python reads them, and as a kernel does."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        numbers = sorted(vocabulary.bytes_of)
-        tokens = [vocabulary.bytes_of[number] for number in numbers]
-        self._data = np.frombuffer(b"".join(tokens), np.uint8)
-        self._lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
-        self._starts = np.cumsum(self._lengths) - self._lengths
-        self._ids = np.array(numbers, np.int64)
-        self._place_of: np.ndarray | None = None
-        if vocabulary.size <= _SPARSE * len(tokens):
-            self._place_of = np.full(vocabulary.size, -1, np.int32)
-            self._place_of[self._ids] = np.arange(len(tokens))
+        self._vocabulary = vocabulary
+        bytes_of, size = vocabulary.bytes_of, vocabulary.size
+        self._is_sparse = size > _SPARSE * len(bytes_of)
+        self._tokens: Any = bytes_of if self._is_sparse else [*map(bytes_of.get, range(size))]
+        self._idle: deque[_Worker] = deque(maxlen=n_threads(None))
 
-    def _places(self, ids: np.ndarray) -> np.ndarray:
-        """Return the index of the token of each id, -1 if there is none."""
-        if self._place_of is not None:
-            if len(ids) and (int(ids.min()) < 0 or int(ids.max()) >= len(self._place_of)):
-                return np.full(len(ids), -1)
-            return self._place_of[ids]
-        places = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
-        return np.where(self._ids[places] == ids, places, -1)
+    @made_once
+    def _lengths(self) -> np.ndarray:
+        return np.array([len(token or b"") for token in self._tokens], np.int64)
+
+    @made_once
+    def _rows(self) -> tuple[np.ndarray, np.ndarray]:
+        from bpe.encoding.kernels.token_rows import rows_of  # loads the compiler
+
+        return rows_of(self._tokens)
 
     def lengths(self, ids: np.ndarray) -> np.ndarray:
         """Return how many bytes tokens have."""
-        return self._lengths[self._places(ids)]
+        if self._is_sparse:
+            return np.array([len(self._tokens[number]) for number in ids.tolist()], np.int64)
+        return self._lengths[ids]
 
-    def join(self, ids: np.ndarray) -> bytes | None:
-        """Return the bytes of tokens, joined; None if an id has no token."""
-        places = self._places(ids)
-        if len(places) and int(places.min()) < 0:
-            return None
-        parts = []
-        for first in range(0, len(places), _BLOCK):  # so much fits the processor's cache
-            some = places[first : first + _BLOCK]
-            lengths = self._lengths[some]
-            ends = np.cumsum(lengths)
-            where = np.repeat(self._starts[some] - (ends - lengths), lengths)
-            where += np.arange(len(where))
-            parts.append(self._data[where].tobytes())
-        return b"".join(parts)
-
-
-def join_tokens(
-    vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray, table: TokenTable | None = None
-) -> bytes:
-    """Return the bytes of ids, joined."""
-    if type(ids) is list and len(ids) <= _FEW and _INTS.issuperset(map(type, ids)):
+    def join(self, ids: Iterable[int] | np.ndarray) -> bytes:
+        """Return the bytes of tokens, joined."""
         try:
-            return b"".join(map(vocabulary.bytes_of.__getitem__, ids))
-        except KeyError:
-            pass
-    if table is not None and isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iu":
-        data = table.join(ids)
-        if data is not None:
-            return data
-    numbers = _listed(ids)
-    if table is not None and len(numbers) > _FEW:
+            if type(ids) is not list or len(ids) > FEW:
+                ids = _listed(ids)
+                if len(ids) > FEW and self._is_compiled(len(ids)):
+                    blocks = [ids] if len(ids) <= BLOCK else _blocks_of(ids)
+                    return b"".join([self._join_block([block])[0] for block in blocks])
+                if isinstance(ids, np.ndarray):
+                    ids = ids.tolist()
+            array("I", ids)  # refuses floats and negative numbers, which would be found, too
+            tokens = self._tokens
+            return b"".join([tokens[number] for number in ids])
+        except (TypeError, OverflowError, LookupError):
+            numbers = checked_ids(self._vocabulary, ids)
+            return b"".join(map(self._vocabulary.bytes_of.__getitem__, numbers))
+
+    def join_each(self, batch: Iterable[Iterable[int] | np.ndarray]) -> list[bytes]:
+        """Return the same for each list of a batch; compiled code joins many short ones at once."""
+        listed = [_listed(ids) for ids in batch]
+        if not self._is_compiled(0):
+            return [*map(self.join, listed)]
+        parts: list[bytes] = []
+        for group in _groups_of(listed):
+            try:
+                parts += self._join_block(group) if len(group) > 1 else [self.join(group[0])]
+            except (TypeError, OverflowError, LookupError):
+                parts += map(self.join, group)  # which raises the error
+        return parts
+
+    def _is_compiled(self, n_ids: int) -> bool:
+        """Return whether compiled code decodes so many ids; if not, they are counted."""
+        global _done
+        if self._is_sparse or not is_plain_allowed():
+            return not self._is_sparse
+        if _done > (MOST_PLAIN if "numba" in sys.modules else MOST_WITHOUT_NUMBA):
+            return True
+        _done += n_ids
+        return False
+
+    def _join_block(self, lists: list[list[int] | np.ndarray]) -> list[bytes]:
+        """Return the bytes of lists of :data:`BLOCK` ids at most; an error where an id has no token."""
         try:
-            array = np.array(numbers)
-        except (ValueError, OverflowError):  # not a list of numbers
-            array = np.empty(0)
-        # A list with a float makes an array of floats.
-        data = table.join(array) if array.ndim == 1 and array.dtype.kind in "iu" else None
-        if data is not None:
-            return data
-    return b"".join(map(vocabulary.bytes_of.__getitem__, checked_ids(vocabulary, numbers)))
+            worker = self._idle.pop()
+        except IndexError:
+            worker = _Worker(self._rows)
+        parts = worker.join(lists)
+        self._idle.append(worker)
+        return parts
+
+
+class _Worker:
+    """What a thread joins tokens with, and Python's views of it."""
+
+    def __init__(self, rows: tuple[np.ndarray, np.ndarray]) -> None:
+        from bpe.encoding.kernels import token_rows
+        from structures.kernels import entry_for
+
+        self._kernels, self._rows = token_rows, rows
+        self._ids = np.empty(BLOCK, np.uint32)
+        self._id_view = self._ids.data  # ids are put there more quickly
+        self._make_room(_ROOM * BLOCK)
+        self._run = entry_for(token_rows.join_tokens, self._joining, BLOCK)
+
+    def _make_room(self, n_bytes: int) -> None:
+        out = np.empty(n_bytes, np.uint8)
+        self._out, self._joining = out.data, self._kernels.Joining(*self._rows, self._ids, out)
+
+    def join(self, lists: list[list[int] | np.ndarray]) -> list[bytes]:
+        """Return the bytes of each list; an error where an id has no token."""
+        numbers = array("I")
+        for ids in lists:
+            if isinstance(ids, list):
+                numbers.fromlist(ids)
+            else:
+                numbers.frombytes(_as_uint32(ids).tobytes())
+        n = len(numbers)
+        self._id_view[:n] = numbers
+        n_bytes = self._run(self._joining, n)
+        if n_bytes < 0:
+            raise LookupError
+        if n_bytes + self._kernels.SPARE_BYTES > len(self._out):
+            self._make_room(n_bytes + self._kernels.SPARE_BYTES)
+            self._run(self._joining, n)
+        if len(lists) == 1:
+            parts = [self._out[:n_bytes].tobytes()]
+        else:
+            ends = np.array([0, *accumulate(map(len, lists))])
+            self._kernels.ends_in_bytes(self._joining, ends)
+            parts = [self._out[start:end].tobytes() for start, end in pairwise(ends.tolist())]
+        if len(self._out) > _MOST_ROOM:
+            self._make_room(_ROOM * BLOCK)
+        return parts
+
+
+def _blocks_of(ids: list[int] | np.ndarray) -> Iterator[np.ndarray]:
+    """Yield many ids in blocks; a part of a list would be slower to make than one of an array."""
+    if isinstance(ids, list):
+        ids = np.frombuffer(array("I", ids), np.uint32)
+    for start in range(0, len(ids), BLOCK):
+        yield ids[start : start + BLOCK]
+
+
+def _groups_of(lists: list[list[int] | np.ndarray]) -> Iterator[list[list[int] | np.ndarray]]:
+    """Yield lists in groups of :data:`BLOCK` ids at most; a longer list is a group by itself."""
+    group, n_ids = list[list[int] | np.ndarray](), 0
+    for ids in lists:
+        n_ids += len(ids)
+        if n_ids > BLOCK and group:
+            yield group
+            group, n_ids = [], len(ids)
+        group.append(ids)
+    if group:
+        yield group
+
+
+def _listed(ids: Iterable[int] | np.ndarray) -> list[int] | np.ndarray:
+    """Return ids as a list, or as an array that has one dimension."""
+    if isinstance(ids, np.ndarray):
+        return ids if ids.ndim == 1 else list(ids)
+    return ids if isinstance(ids, list) else list(ids)
+
+
+def _as_uint32(ids: np.ndarray) -> np.ndarray:
+    """Return an array of ids as one of uint32; a TypeError or OverflowError if these are none."""
+    if len(ids) and ids.dtype != np.uint32:
+        if ids.dtype.kind not in "iu":
+            raise TypeError
+        if not 0 <= ids.min() <= ids.max() < _MOST:
+            raise OverflowError
+    return ids.astype(np.uint32, copy=False)
 
 
 def checked_ids(vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray) -> list[int]:
-    """Return ids as a list."""
-    numbers = _listed(ids)
-    # A float that equals an id would be found, too.
-    are_integers = all(issubclass(kind, (int, np.integer)) for kind in set(map(type, numbers)))
-    if are_integers and vocabulary.bytes_of.keys() >= {*numbers}:
-        return numbers
-    for index, number in enumerate(numbers):
-        if not isinstance(number, (int, np.integer)):
-            raise TypeError(f"ids[{index}] must be an integer, not {type(number).__name__}")
-        if number not in vocabulary.bytes_of:
+    """Return ids as a list of int; a TypeError or ValueError names the first that is none."""
+    given = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    bytes_of: Mapping[int, bytes] = vocabulary.bytes_of
+    try:
+        numbers = [*map(index, given)]
+        if bytes_of.keys() >= {*numbers}:
+            return numbers
+    except TypeError:
+        pass
+    for place, number in enumerate(given):
+        try:
+            number = index(number)
+        except TypeError:
+            kind = type(number).__name__
+            raise TypeError(f"ids[{place}] must be an integer, not {kind}") from None
+        if number not in bytes_of:
             problem = "is not used" if 0 <= number < vocabulary.size else "is out of range"
-            raise ValueError(f"ids[{index}]: {number} {problem}; ids are 0 to {vocabulary.size - 1}")
+            raise ValueError(f"ids[{place}]: {number} {problem}; ids are 0 to {vocabulary.size - 1}")
     raise AssertionError("unreachable")
-
-
-def _listed(ids: Iterable[int] | np.ndarray) -> list[Any]:
-    return ids.tolist() if isinstance(ids, np.ndarray) else list(ids)

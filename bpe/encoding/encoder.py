@@ -33,6 +33,7 @@ from bpe.splitting.pattern import Pattern
 from bpe.support.text import as_array
 from bpe.support.threads import in_background, n_threads
 from bpe.vocabulary.vocabulary import Vocabulary
+from structures.kernels import entry_for
 
 KNOWN_PIECES = 1 << 20
 """How many pieces a worker remembers at most: 144 bytes each, as two tables have room for twice as many."""
@@ -103,6 +104,7 @@ class Encoder:
         self._idle: deque[_Worker] = deque(maxlen=n_threads(None))  # if full, it drops the first
         # What is not a token is replaced where texts are encoded in blocks.
         self._tables = self._scanner.only_tables if self._scanner and self._symbols.are_tokens else None
+        self._run_small: Callable[..., int] | None = None  # made for the first small text
 
     @contextmanager
     def _worker(self) -> Iterator[_Worker]:
@@ -130,7 +132,9 @@ class Encoder:
         except IndexError:
             worker = _Worker(self._ranks, self._tie)
         worker.data[:n_bytes] = data
-        return worker, encode_small(worker.memory, self._tables, n_bytes)
+        if self._run_small is None:
+            self._run_small = entry_for(encode_small, worker.memory, self._tables, n_bytes)
+        return worker, self._run_small(worker.memory, self._tables, n_bytes)
 
     # ---------------------------------------------------------------------------------------- encoding
     def encode(self, data: bytes) -> list[int]:

@@ -13,13 +13,13 @@ Where a step changes the text before it is merged, each character of the result 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bpe.encoding.decoding import checked_ids
 from bpe.splitting.specials import Rules
-from bpe.support.text import begins_character, utf8_of
+from bpe.support.text import begins_character, ends_of, utf8_of
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
@@ -41,6 +41,49 @@ def encode_with_offsets(
         np.concatenate([np.zeros(len(before), np.int64), starts, np.full(len(after), len(text))]),
         np.concatenate([np.zeros(len(before), np.int64), ends, np.full(len(after), len(text))]),
     )
+
+
+def encode_segments(
+    engine: Engine, segments: Iterable[tuple[str | bytes, Any]], rules: Rules
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the ids of texts that are joined, and the labels of the first and the last byte of each."""
+    texts, labels = _checked_segments(segments)
+    text = type(texts[0])().join(texts) if texts else ""
+    ids, starts, ends = encode_with_offsets(engine, text, rules)
+    if not labels and len(ids):
+        raise ValueError("segments is empty, so that what add_special_tokens puts around it has no label")
+    text_ends = ends_of(texts)
+    last = max(len(text) - 1, 0)  # an id of no text has the label of the next character, or of the last one
+    places = np.minimum(starts, last), np.minimum(np.maximum(ends - 1, starts), last)
+    if len({*map(type, labels)}) == 1 and isinstance(labels[0], (bool, int, float, str)):
+        label_of = np.array(labels)
+    else:
+        label_of = np.empty(len(labels), object)
+        label_of[:] = labels
+    first_label, last_label = (
+        label_of[np.minimum(np.searchsorted(text_ends, place, side="right"), len(labels) - 1)]
+        for place in places
+    )
+    return ids, first_label, last_label
+
+
+def _checked_segments(
+    segments: Iterable[tuple[str | bytes, Any]],
+) -> tuple[list[Any], list[Any]]:
+    """Return texts and labels; an error names the segment that is wrong."""
+    texts, labels = list[Any](), []
+    for i, segment in enumerate(segments):
+        if not isinstance(segment, (tuple, list)) or len(segment) != 2:
+            raise TypeError(f"segments[{i}] must be a pair of a text and its label, not {segment!r:.80}")
+        text, label = segment
+        if not isinstance(text, (str, bytes)) or (
+            texts and isinstance(text, str) != isinstance(texts[0], str)
+        ):
+            expected = "str or bytes" if not texts else f"{type(texts[0]).__name__} as the first one"
+            raise TypeError(f"the text of segments[{i}] must be {expected}, not {type(text).__name__}")
+        texts.append(text)
+        labels.append(label)
+    return texts, labels
 
 
 def decode_with_offsets(engine: Engine, ids: Iterable[int] | np.ndarray) -> tuple[str, list[int]]:

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from bpe.encoding.decoding import join_tokens
 from bpe.splitting.special_search import SpecialSearch
 from bpe.splitting.specials import NO_TOKENS, Rules, refusal
 from bpe.support.text import utf8_of
@@ -334,7 +333,7 @@ class Utf8Decoder:
 
     def decode(self, ids: Iterable[int] | np.ndarray, is_last: bool) -> str:
         """Take more ids; return the characters that are complete now."""
-        data = self._partial + join_tokens(self._engine.vocabulary, ids, self._engine.table)
+        data = self._partial + self._engine.table.join(ids)
         text, n_taken = codecs.utf_8_decode(data, self._errors, is_last)
         self._partial = data[n_taken:]
         return text

@@ -184,11 +184,12 @@ class DecoderStream:
 
     def feed(self, tokens: Sequence[str]) -> str:
         """Take more tokens; return the text that is certain now."""
-        given = [*self._held, *tokens]
-        n_certain = max(0, len(given) - self._minds_last) if self.is_incremental else 0
-        text = self._text(given[:n_certain], False) if n_certain else ""
-        self._held = given[n_certain:]
-        return text
+        self._held += tokens
+        n_certain = len(self._held) - self._minds_last if self.is_incremental else 0
+        if n_certain <= 0:
+            return ""
+        certain, self._held = self._held[:n_certain], self._held[n_certain:]
+        return self._text(certain, False)
 
     def finish(self) -> str:
         """Return the rest of the text, and begin a new one."""

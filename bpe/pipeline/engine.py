@@ -19,7 +19,7 @@ import codecs
 import functools
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
 
 import numpy as np
@@ -486,6 +486,55 @@ class PipelineEngine(FileEngine):
         if table is None:
             return decoder(list(map(self.token_texts.__getitem__, numbers))).encode()
         return table(list(map(place_of.__getitem__, numbers))).encode()
+
+    def decode_stretch(self, ids: Sequence[int], begins: Begins) -> bytes:
+        """Return a text of ids without special ones, that gives them after what it `begins` with.
+
+        A decoder may leave out the space that a text began with; what follows a special token may have none.
+        """
+        data = self.decode(ids)
+        if self.joins_bytes or begins is Begins.TEXT:
+            return data
+        before = [next(iter(self.special_id_set))]
+        after = self.decode([*before, *ids]).removeprefix(self.decode(before))
+        texts = {data: None, after: None}
+        encoded = (self.encode_special([text], self.ordinary_rules, begins)[0].tolist() for text in texts)
+        gives = [text for text, again in zip(texts, encoded, strict=True) if again == [*ids]]
+        return gives[0] if gives else data
+
+    def encode_stretch(self, ids: Sequence[int], begins: Begins) -> np.ndarray:
+        """Return the ids that the text of some ids without special ones has.
+
+        A part of a character at the end stays as it is.
+        """
+        if not self.joins_bytes:
+            n = self._n_of_part(ids)
+            whole = super().encode_stretch(ids[: len(ids) - n], begins)
+            return np.append(whole, np.array(ids[len(ids) - n :], np.uint32))
+        data, rules = self.decode(ids), self.ordinary_rules
+        _, n_whole = codecs.utf_8_decode(data, "replace", False)
+        whole = self.encode_special([data[:n_whole]], rules, begins)[0]
+        if n_whole == len(data):
+            return whole
+        # Without the steps, bytes are encoded as they are.
+        if np.array_equal(whole, super().encode_special([data[:n_whole]], rules)[0]):
+            return super().encode_special([data], rules)[0]
+        return np.append(whole, super().encode_special([data[n_whole:]], rules)[0])
+
+    def _n_of_part(self, ids: Sequence[int]) -> int:
+        """Return how many of the last ids are bytes of a character that is not complete."""
+        value_of = {number: value for value, number in enumerate(self.options.byte_ids)}
+        data = bytes(value_of[number] for number in takewhile(value_of.__contains__, ids[:-4:-1]))[::-1]
+        _, n_whole = codecs.utf_8_decode(data, "replace", False)
+        return len(data) - n_whole
+
+    def normalized_rest(self, data: bytes) -> bytes:
+        """Return the rest of a segment after the normalizer; as that of :class:`Engine`."""
+        return self.preparation.normalizer.later(data.decode(errors="replace")).encode()
+
+    def decode_each(self, batch: Iterable[Iterable[int] | np.ndarray]) -> list[bytes]:
+        """Return the bytes of each list of ids."""
+        return super().decode_each(batch) if self.joins_bytes else [*map(self.decode, batch)]
 
     def part_decoder(self, errors: str) -> PartDecoder:
         """Return what decodes ids that come in parts."""

@@ -2,7 +2,8 @@
 
 The fast engine is right if its results equal the results of these modules. They are plain Python with lists,
 dicts and Counters, import nothing else of this project, and are written to be read: start with ``pairs``,
-then ``trainers``, ``parity``, ``superwords``, ``alphabets``, ``linked``, ``encoders`` and ``vocabularies``.
+then ``trainers``, ``parity``, ``superwords``, ``alphabets``, ``linked``, ``encoders``, ``ids`` and
+``vocabularies``.
 Only ``ladder`` uses the engine, to compare and measure all of them (``python -m bpe.reference.ladder TEXT``).
 
 The package does not split text into pieces, has no special tokens, does not read or write files, and is far

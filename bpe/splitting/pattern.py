@@ -539,6 +539,11 @@ def everything_compiled() -> Iterator[None]:
         _n_compiled_only -= 1
 
 
+def is_plain_allowed() -> bool:
+    """Return whether plain Python may do what compiled code does: no :func:`everything_compiled` is open."""
+    return not _n_compiled_only
+
+
 def plain_splitter(pattern: Pattern) -> Callable[[bytes], list[bytes]] | None:
     """Return a function that cuts small texts as :meth:`Pattern.split_bytes`, but compiles and loads nothing.
 
@@ -546,7 +551,7 @@ def plain_splitter(pattern: Pattern) -> Callable[[bytes], list[bytes]] | None:
     package may turn on again.
     """
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    if pattern.name in (None, "none") or len(pattern.sources) > 1 or _n_compiled_only or not has_gil:
+    if pattern.name in (None, "none") or len(pattern.sources) > 1 or not is_plain_allowed() or not has_gil:
         return None
     try:
         import regex  # noqa: F401  # compiled code cuts by these patterns without it

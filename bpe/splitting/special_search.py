@@ -44,6 +44,8 @@ class SpecialSearch:
 
     def may_find(self, data: bytes) -> bool:
         """Return whether a text may hold a token; True for long texts and many tokens, where it is faster."""
+        if not self.tokens:
+            return False
         if len(data) <= _SHORT:  # an expression takes a tenth of the time that all the needles take
             return self._any_needle(data) is not None
         is_few = isinstance(self._finder, TokenExpression)

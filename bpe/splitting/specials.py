@@ -28,7 +28,10 @@ class SpecialOptions(TypedDict, total=False):
 
 
 class Rules:
-    """What special tokens in a text become: some are tokens, some are an error, others are text."""
+    """What special tokens in a text become: some are tokens, some are an error, others are text.
+
+    `always`: no text is ordinary, as ids are put around every one, for instance.
+    """
 
     def __init__(
         self,
@@ -37,10 +40,12 @@ class Rules:
         around: Around = NOTHING_AROUND,
     ) -> None:
         self.allowed, self.disallowed, self.around = search_for(allowed), search_for(disallowed), around
-        # A text with none of these is ordinary text, without an error. Every text has the needle b"": where
-        # ids are put around, none is ordinary.
+        # A text with none of these is ordinary text, without an error. Every text has the needle b"".
         needles = self.allowed.needles if around == NOTHING_AROUND else (b"",)
         self.needles = tuple({*needles, *self.disallowed.needles})
+        self.always = b"" in self.needles
+        # Whether a text holds a byte is known in a twentieth of the time.
+        self.by_first_byte = tuple((needle[0], needle) for needle in self.needles if needle)
 
     def within(self) -> Rules:
         """Return the rules for a part of a text: nothing is put around it, and errors were looked for."""

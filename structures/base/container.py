@@ -101,6 +101,7 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
     """
 
     __slots__ = ()
+    _numba_type_ = structref.StructRefProxy._type  # numba has a property in Python there, which takes longer
     __hash__ = None  # type: ignore[assignment]  # containers change
     __reversed__ = None  # c[key] exists, but not c[0], c[1], ...
 
@@ -259,6 +260,31 @@ def _eq(self, other):
 @overload(operator.ne)
 def _ne(self, other):
     return (lambda self, other: not self.equals(other)) if _are_alike(self, other) else None
+
+
+def _overload_of_sets(an_operator: Any, name: str) -> None:
+    """Let two containers of one type that has the method `name` be operands."""
+
+    def overloaded(self, other):
+        owner = getattr(self, "owner", self)
+        if not _are_alike(self, other) or owner.method(name) is None:
+            return None
+        return _CODE_OF[name]
+
+    overload(an_operator)(overloaded)
+
+
+_CODE_OF: dict[str, Any] = {
+    "_and": lambda self, other: self._and(other),
+    "_or": lambda self, other: self._or(other),
+    "_sub": lambda self, other: self._sub(other),
+    "_xor": lambda self, other: self._xor(other),
+    "_le": lambda self, other: self._le(other),
+}
+for _operator, _name in zip(
+    (operator.and_, operator.or_, operator.sub, operator.xor, operator.le), _CODE_OF, strict=True
+):
+    _overload_of_sets(_operator, _name)
 
 
 # ------------------------------------------------------------------------- loops in compiled code

@@ -49,6 +49,7 @@ class Record(structref.StructRefProxy, metaclass=ContainerClass):
     """
 
     __slots__ = ()
+    _numba_type_ = structref.StructRefProxy._type  # numba has a property in Python there, which takes longer
 
     fields: ClassVar[dict[str, Any]]
     struct_type: ClassVar[type[StructType]]

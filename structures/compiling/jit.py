@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from numba import config
+from numba import config, typeof
 
 from structures.compiling.dispatchers import dispatcher
 from structures.compiling.without_jit import interpreted
@@ -68,6 +68,42 @@ def kernel(function: Callable[..., Any] | None = None, *, quiet: bool = False) -
     if function is None:
         return functools.partial(kernel, quiet=quiet)
     return _compiled(function, "quiet" if quiet else "plain")
+
+
+def entry_for(compiled: Any, *arguments: Any) -> Callable[..., Any]:
+    """Return what runs a kernel for arguments of these types, and looks at no types any more.
+
+    numba finds the code for the types of arguments at every call, which takes 0.4 us for each container or
+    record. A caller that always passes the same types does it once.
+
+    Parameters
+    ----------
+    compiled : kernel
+        It is compiled, or loaded, if it was not.
+    *arguments
+        Such arguments as it will be called with.
+
+    Returns
+    -------
+    callable
+        It takes positional arguments. Arguments of other types are not recognized: the process may crash.
+        With the JIT switched off, it is the kernel.
+
+    Complexity
+    ----------
+    That of a first call; each call of the result takes 0.1 us and what unpacking the arguments takes.
+
+    Examples
+    --------
+    >>> from structures.kernels import entry_for, kernel
+    >>> @kernel
+    ... def add(x, y):
+    ...     return x + y
+    >>> add_int64 = entry_for(add, 1, 2)
+    >>> add_int64(40, 2)
+    42
+    """
+    return compiled if config.DISABLE_JIT else compiled.compile(tuple(map(typeof, arguments)))
 
 
 def twin(python: Callable[..., Any]) -> Callable[[Any], Any]:

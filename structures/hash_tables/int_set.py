@@ -13,6 +13,7 @@ Complexity
 ==========================  ==================================================
 add, discard, remove, in    O(1) expected, amortized over growth
 bulk forms                  O(1) expected per item
+``& | - ^ <=``, isdisjoint  O(capacity of both) expected
 reserve, copy               O(capacity)
 iteration, to_array         O(capacity), and O(n) for each byte that varies among the keys
 memory                      that of an IntMap with these keys
@@ -44,9 +45,9 @@ from structures.status import int64, int64_array
 class IntSet(Facade):
     """Set of int64 keys.
 
-    It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` there are the same
-    methods and operators, except ``|=``: use :meth:`update` with an array. Nothing raises there, except if
-    there is no memory for an array that is returned: ``remove`` of a missing key returns a status below 0.
+    It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` there are the same methods and
+    operators, except ``|=``: use :meth:`update` with an array. Nothing raises there, except if there is no
+    memory for an array or a set that is returned: ``remove`` of a missing key returns a status below 0.
 
     Iteration is by ascending key. Nobody can choose keys that collide: the hash depends on a random seed.
 
@@ -57,6 +58,11 @@ class IntSet(Facade):
     Methods for many keys:
 
     * :meth:`from_array`, :meth:`update`, ``|=``, :meth:`contains_many`, :meth:`to_array`
+
+    Methods for two sets:
+
+    * ``s & t``, ``s | t``, ``s - t``, ``s ^ t``: a new set; ``s <= t``, ``s < t``, ``s == t``;
+      :meth:`isdisjoint`
 
     Methods for the whole:
 
@@ -125,7 +131,31 @@ class IntSet(Facade):
     def __iter__(self) -> Iterator[int]:
         return iter(self.to_array().tolist())
 
-    def __ior__(self, other: Any) -> IntSet:
+    def _combined(self, verb: str, other: object) -> Any:
+        """Return a new set of this one and another, or NotImplemented if the other is no IntSet."""
+        if not isinstance(other, IntSet):
+            return NotImplemented
+        return self._like(getattr(self._kernels, verb)(self, other))
+
+    def __and__(self, other: IntSet) -> IntSet:
+        return self._combined("_and", other)
+
+    def __or__(self, other: IntSet) -> IntSet:
+        return self._combined("_or", other)
+
+    def __sub__(self, other: IntSet) -> IntSet:
+        return self._combined("_sub", other)
+
+    def __xor__(self, other: IntSet) -> IntSet:
+        return self._combined("_xor", other)
+
+    def __le__(self, other: IntSet) -> bool:
+        return self._kernels._le(self, other) if isinstance(other, IntSet) else NotImplemented
+
+    def __lt__(self, other: IntSet) -> bool:
+        return len(self) < len(other) and self <= other if isinstance(other, IntSet) else NotImplemented
+
+    def __ior__(self, other: Any) -> IntSet:  # type: ignore[misc]  # any keys, as update
         self.update(other)
         return self
 
@@ -232,6 +262,35 @@ class IntSet(Facade):
         if keys.size:
             self._done(self._kernels.update(self, keys), f"{keys.size} keys")
 
+    def isdisjoint(self, other: IntSet) -> bool:
+        """Return whether no key is in both sets.
+
+        Parameters
+        ----------
+        other : IntSet
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        TypeError
+            The other is not an IntSet.
+
+        Complexity
+        ----------
+        O(capacity of the smaller set) expected.
+
+        Examples
+        --------
+        >>> IntSet([1, 2]).isdisjoint(IntSet([2, 3]))
+        False
+        """
+        if not isinstance(other, IntSet):
+            raise TypeError(f"isdisjoint requires an IntSet, not {type(other).__name__}")
+        return self._kernels.isdisjoint(self, other)
+
     def contains_many(self, keys: Any) -> np.ndarray:
         """Return, for each of many keys, whether it is in the set.
 
@@ -304,6 +363,8 @@ class IntSet(Facade):
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
+        import structures.hash_tables.int_map  # noqa: F401  binds the class of the map
+
         inside = map_of(self)
         inside._check()
         assert not inside.values().any(), "1: values"

@@ -9,7 +9,8 @@ from structures.base.mapping import AHEAD
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, quiet
 from structures.hash_tables.int_map_kernels import find, int_map_type, new_map, put
-from structures.hash_tables.int_map_table import EMPTY
+from structures.hash_tables.int_map_table import BUCKET, EMPTY, ROOM, gather
+from structures.primitives.memory import new_words
 from structures.primitives.simd import smaller
 
 
@@ -123,6 +124,96 @@ def _to_array(self):
     return self.map.keys()
 
 
+# ------------------------------------------------------------------------------------------- two sets
+@inner
+def _has_key_that(self, is_in, other):
+    """Return whether a key of a set is in another one, or that one is not."""
+    slots = self.map.slots
+    spare = slots.size - BUCKET
+    for bucket in range(0, slots.size, BUCKET):
+        place = bucket
+        while place < bucket + ROOM and slots[place] != EMPTY:
+            if other.map.contains(slots[place] if place != spare else EMPTY) == is_in:
+                return True
+            place += 1
+    return False
+
+
+@method(IntSetType, "_le")
+@quiet
+def _le(self, other):
+    return self.size <= other.size and not _has_key_that(self, False, other)
+
+
+@method(IntSetType, "isdisjoint")
+@quiet
+def _isdisjoint(self, other):
+    if self.size > other.size:
+        return not _has_key_that(other, True, self)
+    return not _has_key_that(self, True, other)
+
+
+@kernel
+def _unordered_keys(self):
+    keys = new_words(self.size)
+    gather(self.map.slots, keys, new_words(self.size))
+    return keys
+
+
+@quiet
+def _add_those_that(self, keys, is_in, other):
+    """Add the keys that are in another set, or those that are not; they come to the front of `keys`."""
+    n = 0
+    for i in range(keys.size):
+        other.map.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
+        key = keys[i]
+        if other.map.contains(key) == is_in:
+            keys[n] = key
+            n += 1
+    if self.map.reserve(self.size + n) < 0:
+        return status.NO_MEMORY
+    for i in range(n):
+        self.map.prefetch(keys[smaller(i + AHEAD, n - 1)])
+        put(self.map, keys[i], find(self.map, keys[i]), 0)
+    self.size = self.map.size
+    return status.OK
+
+
+@kernel
+def _with_those_that(made, self, is_in, other):
+    """Add keys of one set to the one that is made, and return it."""
+    if _add_those_that(made, _unordered_keys(self), is_in, other) < 0:
+        raise MemoryError
+    return made
+
+
+@method(IntSetType, "_and")
+@kernel
+def _and(self, other):
+    if self.size > other.size:
+        return _with_those_that(new_int_set(), other, True, self)
+    return _with_those_that(new_int_set(), self, True, other)
+
+
+@method(IntSetType, "_sub")
+@kernel
+def _sub(self, other):
+    return _with_those_that(new_int_set(), self, False, other)
+
+
+@method(IntSetType, "_or")
+@kernel
+def _or(self, other):
+    return _with_those_that(_copy(self), other, False, self)
+
+
+@method(IntSetType, "_xor")
+@kernel
+def _xor(self, other):
+    return _with_those_that(_sub(self, other), other, False, self)
+
+
+# -------------------------------------------------------------------------------------------- the whole
 @method(IntSetType, "copy")
 @kernel
 def _copy(self):

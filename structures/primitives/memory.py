@@ -144,11 +144,18 @@ def new_words(n):
 
 
 @kernel
-def new_filled(n, value):
-    """Return an array of `n` numbers, all of them `value`, of its type."""
-    array = aligned_elements(n, value)
+def new_elements(n, like):
+    """Return an array of `n` numbers of the type of `like`, not initialized."""
+    array = aligned_elements(n, like)
     if n * array.itemsize >= _LARGE:
         ask_for_huge_pages(array)
+    return array
+
+
+@kernel
+def new_filled(n, value):
+    """Return an array of `n` numbers, all of them `value`, of its type."""
+    array = new_elements(n, value)
     for i in range(n):
         array[i] = value
     return array

@@ -1,6 +1,6 @@
-"""Priorities, int64, float64 or float32, as int64 numbers in the same order.
+"""Priorities, int64, int32, float64 or float32, as int64 numbers in the same order.
 
-An int64 stays as it is. The bits of a float64 are in its order already if the sign is plus; if it is minus,
+An integer stays as it is. The bits of a float64 are in its order already if the sign is plus; if it is minus,
 all bits but the sign are flipped. Negative zero becomes zero. A float32 is converted
 to float64. Callers refuse not-a-number first.
 
@@ -20,12 +20,14 @@ from structures import status
 from structures.compiling.jit import inner, twin
 from structures.status import INT64_MAX, INT64_MIN
 
-_I64, _F64, _F32 = ir.IntType(64), ir.DoubleType(), ir.FloatType()
+_I64, _I32, _F64, _F32 = ir.IntType(64), ir.IntType(32), ir.DoubleType(), ir.FloatType()
 
 
 def _py_as_count(value: Any, zero: Any) -> Any:
     if isinstance(zero, np.float32):
         return np.float32(value)
+    if isinstance(zero, np.int32):
+        return np.int32(value)
     return float(value) if isinstance(zero, (float, np.floating)) else int(value)
 
 
@@ -38,9 +40,13 @@ def _py_to_order(priority: Any) -> Any:
 
 def _py_from_order(order: int, zero: Any) -> Any:
     if not isinstance(zero, (float, np.floating)):
-        return order
+        return _py_as_count(order, zero)
     number = float(np.int64(order ^ ((order >> 63) & INT64_MAX)).view(np.float64))
     return _py_as_count(number, zero)
+
+
+def _py_is_past_int32(priority: Any, zero: Any) -> bool:
+    return isinstance(zero, np.int32) and not -(2**31) <= priority < 2**31
 
 
 def _py_sum_leaves_range(value: Any, delta: Any) -> bool:
@@ -69,8 +75,9 @@ def as_count(typingctx, value, zero):
     def codegen(context, builder, signature, values):
         if signature.return_type == wide:
             return values[0]
-        if signature.return_type == types.int64:
-            return builder.fptosi(values[0], _I64)
+        if isinstance(signature.return_type, types.Integer):
+            is_float, returned = wide == types.float64, _I32 if signature.return_type == types.int32 else _I64
+            return (builder.fptosi if is_float else builder.trunc)(values[0], returned)
         if wide == types.float64:
             return builder.fptrunc(values[0], _F32)
         return builder.sitofp(values[0], _F32 if signature.return_type == types.float32 else _F64)
@@ -100,12 +107,27 @@ def from_order(typingctx, order, zero):
 
     def codegen(context, builder, signature, values):
         if isinstance(signature.return_type, types.Integer):
-            return values[0]
+            return builder.trunc(values[0], _I32) if signature.return_type == types.int32 else values[0]
         number = builder.bitcast(_flip_negative(builder, values[0]), _F64)
         is_short = signature.return_type == types.float32
         return builder.fptrunc(number, _F32) if is_short else number
 
     return types.unliteral(zero)(types.int64, zero), codegen
+
+
+@twin(_py_is_past_int32)
+@intrinsic
+def is_past_int32(typingctx, priority, zero):
+    """Return whether a priority does not fit the type of `zero`, because that is int32."""
+
+    def codegen(context, builder, signature, values):
+        if types.unliteral(zero) != types.int32:
+            return ir.Constant(ir.IntType(1), 0)
+        narrow = builder.sext(builder.trunc(values[0], _I32), _I64)
+        return builder.icmp_signed("!=", narrow, values[0])
+
+    wide = types.int64 if isinstance(priority, types.Integer) else types.float64
+    return types.boolean(wide, zero), codegen
 
 
 @twin(_py_sum_leaves_range)

@@ -393,6 +393,25 @@ def load_word(typingctx, pointer, i):
     return types.int64(pointer, types.int64), codegen
 
 
+def _py_store_word(pointer: Any, i: int, word: int) -> None:
+    pointer[i : i + 8] = np.frombuffer(np.int64(word).tobytes(), np.uint8)
+
+
+@twin(_py_store_word)
+@intrinsic
+def store_word(typingctx, pointer, i, word):
+    """Write an int64 to the 8 bytes at ``pointer[i]``, as :func:`load_word` reads it."""
+    if pointer != types.CPointer(types.uint8):
+        raise TypingError(f"bytes must be written to a pointer to uint8, not to {pointer}")
+
+    def codegen(context, builder, signature, values):
+        place = builder.bitcast(builder.gep(values[0], [values[1]]), _I64.as_pointer())
+        builder.store(values[2], place, align=1)
+        return NONE
+
+    return types.none(pointer, types.int64, types.int64), codegen
+
+
 def _py_multiply_fold(word: int, factor: int) -> np.int64:
     product = (int(word) & _ALL_BITS) * (int(factor) & _ALL_BITS)
     return np.int64(np.uint64((product & _ALL_BITS) ^ (product >> 64)))

@@ -47,7 +47,7 @@ from structures.priority_queues.indexed_heap_kernels import (
     indexed_heap_of,
     indexed_heap_type,
 )
-from structures.priority_queues.tournament import GreatestFirst, Heap, LeastFirst, by_age_of
+from structures.priority_queues.tournament import GreatestFirst, KeyedHeap, LeastFirst, by_age_of
 from structures.priority_queues.tournament_kernels import is_by_age, new_heap, tournament
 from structures.priority_queues.tournament_layout import ABSENT
 from structures.status import (
@@ -61,7 +61,7 @@ from structures.status import (
 )
 
 
-class _IndexedHeap(Heap):
+class _IndexedHeap(KeyedHeap):
     """What both heaps share; see :class:`IndexedMaxHeap` and :class:`IndexedMinHeap`."""
 
     __slots__ = ()

@@ -55,13 +55,13 @@ from structures.priority_queues.multiset_heap_kernels import (
     heap_type,
     state,
 )
-from structures.priority_queues.tournament import GreatestFirst, Heap, LeastFirst, by_age_of
+from structures.priority_queues.tournament import GreatestFirst, KeyedHeap, LeastFirst, by_age_of
 from structures.priority_queues.tournament_kernels import heap_of, is_by_age, new_heap, tournament
 from structures.priority_queues.tournament_layout import ABSENT
 from structures.status import as_array, dtype_name, float64_array, int64_array
 
 
-class _MultisetHeap(Heap):
+class _MultisetHeap(KeyedHeap):
     """What both heaps share; see :class:`MaxHeap` and :class:`MinHeap`."""
 
     __slots__ = ()

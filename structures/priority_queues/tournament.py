@@ -26,6 +26,8 @@ priority counts as new, as if it had left and come again; setting the same prior
 ``ties="key"`` the key is the age. If ids are keys, this needs no array, until a priority has the rank that
 marks absent ids.
 
+In a ``Heap`` of (priority, payload) pairs the payload is the age, so that pairs leave in the order of tuples.
+
 A heap of any keys may have one entry with the rank and the age that mark absent ids: the greatest key with
 the last of all priorities. Its id is in the field ``last``.
 
@@ -36,7 +38,7 @@ Invariants
    are those of absent ids, and the winner is arbitrary.
 2. Ids that are not in the heap, and the rest of the last row of a level, have the greatest int64 as rank and,
    if there are ages, as age. ``size`` ids are in the heap, all of them below ``n``.
-3. All ages of ids in the heap differ.
+3. All ages of ids in the heap differ, except those of a ``Heap``, whose ages are payloads.
 4. Level 0 has whole rows, with room for n ids; each level has a word for each row below; the root is the last
    word.
 
@@ -74,8 +76,44 @@ def by_age_of(ties: Any) -> int:
     return int(ties == "fifo")
 
 
-class Heap(Counted):
-    """Base of all heaps."""
+def check_tournament(self: Any) -> np.ndarray:
+    """Assert the numbered invariants of the module docstring, except 3; return the ages in the heap."""
+    ranks, winners, ages, n, last = tournament(self)
+    n_leaves = ranks.size - winners.size
+    id_of = np.append(np.arange(n_leaves), winners)
+    if not ages.size:
+        assert not is_by_age(self), "3: ages"
+        ages = np.where(ranks == ABSENT, ABSENT, id_of)
+    base, width = 0, n_leaves
+    while base + width < ranks.size:
+        rows = slice(base, base + width)
+        order = np.lexsort((ages[rows].reshape(-1, ROW), ranks[rows].reshape(-1, ROW)), axis=1)
+        first = base + ROW * np.arange(width // ROW) + order[:, 0]
+        above = slice(base + width, base + width + width // ROW)
+        assert np.array_equal(ranks[above], ranks[first]), "1: the least ranks"
+        assert np.array_equal(ages[above], ages[first]), "1: the least ages"
+        is_first = (ranks[rows].reshape(-1, ROW) == ranks[first, None]) & (
+            ages[rows].reshape(-1, ROW) == ages[first, None]
+        )
+        has_won = is_first & (id_of[rows].reshape(-1, ROW) == id_of[above, None])
+        is_in = (ages[first] != ABSENT) | (ranks[first] != ABSENT)
+        assert np.all(has_won.any(axis=1)[is_in]), "1: winners"
+        base, width = base + width, padded(width // ROW)
+        assert np.all(ranks[above.stop : base + width] == ABSENT), "2: the rest of a row"
+        assert np.all(ages[above.stop : base + width] == ABSENT), "2: the rest of a row"
+    assert ranks.size == base + 1, "4: the root is the last word"
+    assert n_leaves % ROW == 0 < n_leaves >= n, "4: level 0"
+    is_in = (ranks[:n_leaves] != ABSENT) | (ages[:n_leaves] != ABSENT)
+    if last != NOBODY:
+        assert not is_in[last], "2: the last entry"
+        is_in[last] = True
+    assert not np.any(is_in[n:]), "2: past the end"
+    assert np.count_nonzero(is_in) == len(self), "2: size"
+    return ages[:n_leaves][is_in]
+
+
+class KeyedHeap(Counted):
+    """Base of all heaps of keys."""
 
     __slots__ = ()
     _greatest_first: bool
@@ -103,38 +141,11 @@ class Heap(Counted):
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
-        ranks, winners, ages, n, last = tournament(self)
-        n_leaves = ranks.size - winners.size
-        id_of = np.append(np.arange(n_leaves), winners)
-        if not ages.size:
-            assert not is_by_age(self), "3: ages"
-            ages = np.where(ranks == ABSENT, ABSENT, id_of)
-        base, width = 0, n_leaves
-        while base + width < ranks.size:
-            rows = slice(base, base + width)
-            order = np.lexsort((ages[rows].reshape(-1, ROW), ranks[rows].reshape(-1, ROW)), axis=1)
-            first = base + ROW * np.arange(width // ROW) + order[:, 0]
-            above = slice(base + width, base + width + width // ROW)
-            assert np.array_equal(ranks[above], ranks[first]), "1: the least ranks"
-            assert np.array_equal(ages[above], ages[first]), "1: the least ages"
-            is_in = ages[first] != ABSENT
-            is_in |= ranks[first] != ABSENT
-            assert np.array_equal(id_of[above][is_in], id_of[first][is_in]), "1: winners"
-            base, width = base + width, padded(width // ROW)
-            assert np.all(ranks[above.stop : base + width] == ABSENT), "2: the rest of a row"
-            assert np.all(ages[above.stop : base + width] == ABSENT), "2: the rest of a row"
-        assert ranks.size == base + 1, "4: the root is the last word"
-        assert n_leaves % ROW == 0 < n_leaves >= n, "4: level 0"
-        is_in = (ranks[:n_leaves] != ABSENT) | (ages[:n_leaves] != ABSENT)
-        if last != NOBODY:
-            assert not is_in[last], "2: the last entry"
-            is_in[last] = True
-        assert not np.any(is_in[n:]), "2: past the end"
-        assert np.count_nonzero(is_in) == len(self), "2: size"
-        assert np.unique(ages[:n_leaves][is_in]).size == len(self), "3: ages differ"
+        ages = check_tournament(self)
+        assert np.unique(ages).size == ages.size, "3: ages differ"
 
 
-class GreatestFirst(Heap):
+class GreatestFirst(KeyedHeap):
     """Base of heaps with the greatest priority first."""
 
     __slots__ = ()
@@ -171,7 +182,7 @@ class GreatestFirst(Heap):
         return self._kernels.nlargest(self, self._room(k, "k"))
 
 
-class LeastFirst(Heap):
+class LeastFirst(KeyedHeap):
     """Base of heaps with the least priority first."""
 
     __slots__ = ()

@@ -146,7 +146,7 @@ def fill(self, keys, priorities):
             return status.NOT_A_NUMBER, i
         if is_in(self, key_id):
             return status.DUPLICATE, i
-        rank, age = _rank_of(self, priorities[i]), _age_of_new(self, keys[i])
+        rank, age = rank_of(self, priorities[i]), _age_of_new(self, keys[i])
         if rarely(rank == ABSENT) and not _may_be_absent(self, key_id, age):
             return status.NO_MEMORY, keys.size
         write_leaf(self.ranks, self.ages, key_id, rank, age)
@@ -167,7 +167,7 @@ def heap_of(typ, n, start, keys, priorities):
     if failure == status.OUT_OF_RANGE:
         raise IndexError("a key is out of range")
     if failure == status.NOT_A_NUMBER:
-        raise ValueError("a count is not a key_id")
+        raise ValueError("a count is not a number")
     if failure == status.DUPLICATE:
         raise ValueError("a key is a duplicate")
     if failure < 0:
@@ -183,12 +183,14 @@ def is_in(self, key_id):
 
 
 @inner
-def _rank_of(self, priority):
+def rank_of(self, priority):
+    """Return the rank of a priority."""
     return to_order(as_count(priority, self.zero)) ^ self.complement
 
 
 @inner
-def _priority_at(self, at):
+def priority_at(self, at):
+    """Return the priority of the entry of a word."""
     return from_order(self.ranks[at] ^ self.complement, self.zero)
 
 
@@ -196,7 +198,7 @@ def _priority_at(self, at):
 def _priority_of(self, key_id, default):
     """Return the priority of an id, or `default` if it is not in the heap or negative."""
     if key_id >= 0 and is_in(self, key_id):
-        return _priority_at(self, key_id)
+        return priority_at(self, key_id)
     return as_count(default, self.zero)
 
 
@@ -252,7 +254,8 @@ def _assign(self, key_id, key, rank):
 
 
 @inner
-def _take_out(self, key_id):
+def take_out(self, key_id):
+    """Remove an id that is in the heap."""
     settle(self.ranks, self.winners, self.ages, key_id, ABSENT, ABSENT)
     self.size -= 1
     if key_id == self.last:
@@ -268,7 +271,7 @@ def _set(self, key, count):
         return key_id
     if count != count:
         return status.NOT_A_NUMBER
-    return _assign(self, key_id, key, _rank_of(self, count))
+    return _assign(self, key_id, key, rank_of(self, count))
 
 
 @quiet
@@ -279,7 +282,7 @@ def improve(self, key, count):
         return key_id
     if count != count:
         return status.NOT_A_NUMBER
-    rank = _rank_of(self, count)
+    rank = rank_of(self, count)
     if rank >= pointer_to(self.ranks, key_id)[0] and (rank != ABSENT or is_in(self, key_id)):
         return 0
     failure = _assign(self, key_id, key, rank)
@@ -292,7 +295,7 @@ def _remove(self, key):
     key_id = self._id_of(key)
     if key_id < 0:
         return key_id
-    return _take_out(self, key_id) if is_in(self, key_id) else status.MISSING
+    return take_out(self, key_id) if is_in(self, key_id) else status.MISSING
 
 
 @method(HeapType, "get")
@@ -315,8 +318,8 @@ def _set_sum(self, key_id, key, count, leaves_range):
     if refused < 0:
         return refused
     if count != self.zero:
-        return _assign(self, key_id, key, _rank_of(self, count))
-    return _take_out(self, key_id) if is_in(self, key_id) else status.OK
+        return _assign(self, key_id, key, rank_of(self, count))
+    return take_out(self, key_id) if is_in(self, key_id) else status.OK
 
 
 @method(HeapType, "add")
@@ -349,19 +352,20 @@ def _top(self):
 
 @method(HeapType, "peek")
 @quiet
-def _peek(self):
+def first_entry(self):
+    """Return key and priority of the top, (0, 0) if there is none."""
     if self.size == 0:
         return 0, self.zero
     root = self.ranks.size - 1
-    return self._key_at(root), _priority_at(self, root)
+    return self._key_at(root), priority_at(self, root)
 
 
 @method(HeapType, "pop")
 @quiet
 def _pop(self):
-    top = _peek(self)
+    top = first_entry(self)
     if self.size > 0:
-        _take_out(self, _top(self))
+        take_out(self, _top(self))
     return top
 
 
@@ -385,12 +389,12 @@ def _restore(self, key_id, rank, age):
 def _peek_many(self, ids, keys, counts, ages):
     """Pop entries until the arrays are full, and put them back."""
     for i in range(keys.size):
-        keys[i], counts[i] = _peek(self)
+        keys[i], counts[i] = first_entry(self)
         ids[i] = _top(self)
         ages[i] = _age_of(self, ids[i])
-        _take_out(self, ids[i])
+        take_out(self, ids[i])
     for i in range(keys.size):
-        _restore(self, ids[i], _rank_of(self, counts[i]), ages[i])
+        _restore(self, ids[i], rank_of(self, counts[i]), ages[i])
 
 
 @kernel
@@ -440,11 +444,12 @@ def _ties(self):
 
 @method(HeapType, "to_arrays")
 @kernel
-def _to_arrays(self):
+def entries_in_order(self):
+    """Return all keys and priorities, in the order in which they would leave."""
     keys = _ids_in_order(self, ABSENT)
     counts = np.full(keys.size, self.zero)
     for i in range(keys.size):
-        counts[i] = _priority_at(self, keys[i])
+        counts[i] = priority_at(self, keys[i])
         keys[i] = self._key_at(keys[i])
     return keys, counts
 

@@ -15,6 +15,7 @@ have the content of the model.
 from __future__ import annotations
 
 import copy
+import operator
 import pickle
 from collections.abc import Callable
 from functools import partial
@@ -428,6 +429,21 @@ class IntSetMachine(_RoomyMachine):
         other.clear()
         other.add(5)
         assert list(other) == [5]
+
+    @rule(known=st.lists(KNOWN, max_size=8), is_superset=st.booleans())
+    def combine(self, known: list[int], is_superset: bool) -> None:
+        """Use all operators, in both orders."""
+        model = set(known) | (self.model if is_superset else set())
+        real = self.container(model)
+        pairs = ((self.real, real), (set(self.model), model))
+        (one, other), (model_one, model_other) = pairs if len(known) % 2 else (pair[::-1] for pair in pairs)
+        for combined in (operator.and_, operator.or_, operator.sub, operator.xor):
+            made = combined(one, other)
+            made._check()
+            assert list(made) == sorted(combined(model_one, model_other))
+        for compared in (operator.le, operator.lt, operator.ge, operator.gt):
+            assert compared(one, other) is compared(model_one, model_other)
+        assert one.isdisjoint(other) is model_one.isdisjoint(model_other)
 
     @rule(key=KNOWN)
     def equals(self, key: int) -> None:

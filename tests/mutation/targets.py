@@ -20,10 +20,12 @@ MODULES = {
     "structures/base": "mapping queue",
     "structures/hash_tables": "int_map_table int_map_kernels int_set_kernels byte_counter_kernels",
     "structures/priority_queues": """
-        tournament_layout tournament_kernels multiset_heap_kernels indexed_heap_kernels count_buckets_cells
-        count_buckets_kernels""",
+        tournament_layout tournament_kernels heap_kernels multiset_heap_kernels indexed_heap_kernels
+        count_buckets_cells count_buckets_kernels""",
     "structures/sorted_maps": "sorted_map_layout sorted_map_kernels",
     "structures/neighbours": "k_best_layout k_best_kernels",
+    "structures/deques": "deque_kernels",
+    "structures/disjoint_sets": "disjoint_sets_kernels",
     "structures/tokens": "token_list_kernels pair_index_kernels",
     "bpe/splitting": "specials special_search special_trie special_automaton",
     "bpe/splitting/compiled": "windows cuts bulk matching cutting",

@@ -16,7 +16,8 @@ from bpe.formats.tiktoken import PUBLISHED, Published
 from tests import test_readme
 
 ROOT = Path(__file__).parents[2]
-PAGES = [f"bpe/{page}.rst" for page in ("first_tokenizer", "how_to", "terabyte", "models", "files")]
+NAMES = ["first_tokenizer", "how_to", "terabyte", "models", "files", "keep_ids", "loss_masks"]
+PAGES = [f"bpe/{page}.rst" for page in NAMES]
 
 
 def blocks_of(page):

@@ -22,6 +22,9 @@ def test_everything_that_is_compiled_late():
         st.IndexedMinHeap(2),
         st.SortedMap(),
         st.ByteCounter(),
+        st.IntSet(),
+        st.Deque(),
+        st.Heap(),
         st.TokenList([1, 2]),
     ]
     containers[0][5] = 3

@@ -132,7 +132,8 @@ def test_nothing_leaks(python):
             for key in other:
                 total += key
                 other.discard(key)
-            return total, some == other, other, some.contains_many(keys), some.to_array()
+            combined = (some & other) | (some - other) ^ st.IntSet(keys)
+            return total, some == other, other, some.contains_many(keys), some.to_array(), combined
 
         def sets():
             language, real = LANGUAGES[st.IntSet], st.IntSet([5])
@@ -149,8 +150,76 @@ def test_nothing_leaks(python):
                 other.clear()
             list(real), sets_inside(real, np.arange(9))
 
+        @njit
+        def partition_inside(n, ones):
+            some = st.DisjointSets(n)
+            some.union_many(ones, ones + 1), some.add(), some.reserve(2**47)
+            return some == some.copy(), st.DisjointSets.from_labels(some.labels()), some
+
+        def partitions():
+            real = partition_inside(5, np.arange(3))[2]
+            for call, *arguments in [
+                (real.reserve, 2**47), (real.find, 9), (real.union_many, [1], [9]),
+                (real.union_many, [1], []), (st.DisjointSets.from_labels, [3]),
+            ]:
+                outcome(call, *arguments)
+            for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
+                assert other == real
+                other.union_many(range(6), [0] * 6), other.add()
+
+        @njit
+        def pairs_inside(n):
+            heap = st.Heap(np.float64)
+            for i in range(n):
+                heap.push(i % 7, i)
+            heap.reserve(2**47), heap.remove(-1), heap.pushpop(0, 5), heap.replace(9, 9)
+            total = 0
+            for _, payload in heap:
+                total += payload
+                if total > 50:
+                    break
+            built = st.Heap.heapify(*heap.to_arrays())
+            return total, heap == built, built, heap.nsmallest(3)
+
+        def pairs():
+            real = pairs_inside(2000)[2]
+            for call, *arguments in [
+                (real.reserve, 2**47), (real.remove, -1), (real.push, np.nan, 1), (st.Heap().pop,),
+                (st.Heap.heapify, [1], [2, 3]), (st.Heap.heapify, [1], [2**63 - 1]),
+            ]:
+                outcome(call, *arguments)
+            for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
+                assert other == real
+                other.pop(), other.clear(), other.push(1, 2), other.change(0, 3), other.remove(0), list(other)
+
+        @njit
+        def ring_inside(values):
+            ring = st.Deque(np.float32)
+            for value in values:
+                ring.append(value), ring.appendleft(value)
+            ring.reserve(2**47), ring.extend(values), ring.set(10**6, 1)
+            for value in ring:
+                ring.popleft()
+                if value > 5:
+                    break
+            return ring == ring.copy(), st.Deque.from_array(values), ring
+
+        def rings():
+            real = ring_inside(np.arange(900.0))[2]
+            for call, *arguments in [
+                (real.reserve, 2**47), (real.append, 1e39), (real.extend, [1, 1e39]), (st.Deque().pop,),
+                (real.__getitem__, 10**6), (real.__setitem__, 10**6, 1),
+            ]:
+                outcome(call, *arguments)
+            for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
+                assert other == real
+                other.pop(), other.clear(), other.append(1), list(other)
+
         def everything():
             rows()
+            partitions()
+            pairs()
+            rings()
             sets()
             keyed(st.CountBuckets, ["int64"])
             for container in (st.IntMap, st.SortedMap):
@@ -168,7 +237,7 @@ def test_nothing_leaks(python):
         gc.collect()
         stats = rtsys.get_allocation_stats()
         # What numba asked for in vain counts as well: 2**47 keys in Python and compiled, 2**40 rows.
-        n_refused = 10 + len(compiled_for) + 1 + 4 + 2
+        n_refused = 10 + len(compiled_for) + 1 + 4 + 2 + 2 + 2 + 2
         assert stats.mi_alloc > 1000
         assert (stats.alloc - n_refused, stats.mi_alloc) == (stats.free, stats.mi_free), stats
     """

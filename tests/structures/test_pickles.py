@@ -10,6 +10,9 @@ import structures
 from structures import (
     ByteCounter,
     CountBuckets,
+    Deque,
+    DisjointSets,
+    Heap,
     IndexedMaxHeap,
     IndexedMinHeap,
     IntMap,
@@ -38,6 +41,9 @@ CONTAINERS = {
     "IndexedMaxHeap": IndexedMaxHeap.from_arrays([3, 9, 2], [7, 7, 1], 10),
     "IndexedMinHeap": IndexedMinHeap.from_arrays([3, 9, 2], np.float32([1.5, 1.5, -1]), 10, "fifo"),
     "KBest": KBest.from_arrays([[0.5, 1.5]], [[7, 3]]),
+    "Deque": Deque.from_array(np.int32([3, 9, 3])),
+    "Heap": Heap.heapify(np.float32([0.5, -1, -1]), [3, 9, 9]),
+    "DisjointSets": DisjointSets.from_labels([0, 1, 0]),
     "SortedMap": SortedMap({1.5: 2, -5.0: 3}),
 }
 

@@ -1,10 +1,16 @@
 """Random programs on the containers, compared with their models."""
 
+import heapq
+from collections import deque
+
 import numpy as np
 import pytest
 
 from structures import (
     CountBuckets,
+    Deque,
+    DisjointSets,
+    Heap,
     IndexedMaxHeap,
     IndexedMinHeap,
     IntMap,
@@ -176,3 +182,56 @@ def test_rows(k, dtype, flags):
     check_program(
         language, KBest(3, k, dtype, "int64", flags), KBestModel(3, k, dtype, "int64", flags), program
     )
+
+
+def test_disjoint_sets():
+    rng = np.random.default_rng(5)
+    sets, model = DisjointSets(30), list(range(30))
+    for one, other in rng.integers(0, 30, (40, 2)).tolist():
+        assert sets.union(one, other) == (model[one] != model[other])
+        model = [model[one] if label == model[other] else label for label in model]
+        assert sets.find(one) == sets.root(other)
+        sets._check()
+    model.append(sets.add())
+    assert sets == DisjointSets.from_labels(model)
+    assert sets == sets.copy()
+    assert sets.size(0) == model.count(model[0])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "float64", "float32"])
+def test_pairs(dtype):
+    rng = np.random.default_rng(6)
+    heap, model = Heap(dtype), []
+    for priority, payload in rng.integers(-9, 9, (200, 2)).tolist():
+        heap.push(priority, payload)
+        heapq.heappush(model, (priority, payload))
+        if payload % 3 == 0:
+            assert heap.pushpop(-priority, payload) == heapq.heappushpop(model, (-priority, payload))
+        elif payload % 3 == 1:
+            assert heap.replace(5, payload) == heapq.heapreplace(model, (5, payload))
+        elif priority < 0:
+            assert heap.pop() == heapq.heappop(model)
+    heap._check()
+    handle = heap.push(3, 100)
+    heap.change(handle, -100)
+    assert heap.peek() == (-100, 100)
+    heap.remove(handle)
+    assert list(heap) == sorted(model)
+    assert list(zip(*heap.nsmallest(5), strict=True)) == heapq.nsmallest(5, model)
+    assert Heap.heapify(*heap.to_arrays()) == heap == heap.copy()
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "float64", "float32"])
+def test_rings(dtype):
+    ring, model = Deque(dtype), deque()
+    for value in np.random.default_rng(7).integers(-9, 9, 300).tolist():
+        verb = ["append", "appendleft", "append", "popleft", "pop"][value % 5]
+        arguments = [value] if verb.startswith("append") else []
+        if arguments or model:
+            assert getattr(ring, verb)(*arguments) in (0, getattr(model, verb)(*arguments))
+        ring._check()
+    ring.extend([3, 4])
+    ring[0], model[0] = 7, 7
+    assert list(ring) == [*model, 3, 4]
+    assert ring[-1] == 4
+    assert ring == ring.copy() == Deque.from_array(ring.to_array())

@@ -6,6 +6,7 @@ from numba import config, njit
 from numba.typed import List
 
 import structures as st
+from structures.kernels import entry_for
 
 
 @njit
@@ -78,9 +79,26 @@ def test_failures_raise():
         st.MaxHeap().sub(1)
 
 
-@pytest.mark.parametrize("container", [st.IntMap, st.SortedMap, st.MaxHeap, st.CountBuckets, st.ByteCounter])
+CLASSES = [
+    st.IntMap,
+    st.SortedMap,
+    st.MaxHeap,
+    st.CountBuckets,
+    st.ByteCounter,
+    st.Deque,
+    st.DisjointSets,
+    st.Heap,
+]
+
+
+@pytest.mark.parametrize("container", CLASSES)
 def test_classes(container):
     made = container()
     assert made == container() == made.copy()
     assert len(made) == 0
     made._check()
+
+
+def test_the_entry_of_a_kernel_is_the_kernel():
+    """There are no types that it would have to be found by."""
+    assert entry_for(counts, np.arange(1)) is counts

@@ -76,7 +76,7 @@ def test_minus_is_standard_output(folder):
 
 def test_what_standard_output_does_not_take(folder):
     fails(run("encode", "tok.json", "book.txt", "-o", "-"), "bpe: -o -: files of ids cannot go to .*")
-    fails(run("convert", "tok.json", "-", "--to", "gpt2"), "bpe: a folder cannot be written to .*: give its")
+    fails(run("convert", "tok.json", "-", "--to", "gpt2"), "bpe: a folder cannot be written to .*: give .*")
     fails(
         run("convert", "tok.json", "-"), "bpe: -: the name does not tell the format.*: choose one with --to"
     )

@@ -282,9 +282,11 @@ def test_every_way_is_taken(merges, slowly, book, monkeypatch):
     encoder_of(merges).encode(b"compiled before its parts are replaced")
     encoder = encoder_of(merges)
     calls = []
-    for name in ("encode_small", "encode_pieces"):
-        kernel = getattr(encoding, name)
-        monkeypatch.setattr(encoding, name, lambda *a, k=kernel, n=name: calls.append(n) or k(*a))
+    small, pieces = encoding.encode_small, encoding.encode_pieces
+    monkeypatch.setattr(encoding, "encode_pieces", lambda *a: calls.append("encode_pieces") or pieces(*a))
+    monkeypatch.setattr(
+        encoding, "entry_for", lambda *given: lambda *a: calls.append("encode_small") or small(*a)
+    )
     short, long = book[:1_000].encode(), b"x" * (encoding.SMALL + 1)
     assert encoder.encode(short) == slowly(short)
     assert calls == ["encode_small"]

@@ -114,3 +114,19 @@ def test_all_comes_out_that_is_certain(entry, blocks):
     # Of the last token of SUFFIX all is held, though only its end may change.
     assume(SUFFIX not in (entry, *(entry or {}).get("decoders", ())))
     assert certain.rstrip("\ufffd") == given_out.rstrip("\ufffd")
+
+
+@pytest.mark.parametrize(
+    ("entry", "token"),
+    [(entry, "a") for entry in OTHERS] + [(sequence_of(FALLBACK, FUSE), "<0xE2>"), (BYTE_LEVEL, "\u0122")],
+)
+def test_a_token_takes_no_longer_after_many_others(entry, token):
+    """Also where nothing is certain before the end: what is held is added to, and not copied."""
+    stream = DecoderStream(Decoder.of(entry))
+    stream.feed([token])
+    held, run = stream._held, stream._run
+    assert stream.feed([token] * 3) is not None
+    if stream._held:
+        assert stream._held is held
+    assert stream._run is run
+    assert len(stream._held) + len(stream._run) <= 4

@@ -401,12 +401,12 @@ def test_containers_that_threads_come_to_unseen(python):
 
 def test_every_verb_is_known_to_change_or_not():
     reading = """
-        __iter__ ceiling ceiling_count ceiling_many contains contains_many copy count counts entry equals
-        flag floor floor_count floor_many get get_into get_many higher id_of items keys keys_at keys_in len
-        lower max_count min_count n_keys n_positions n_segments nbytes next nlargest nsmallest pairs peek
-        peek_max peek_min positions posting postings prefetch prev range_arrays rank rank_many row segment
-        segment_at segment_positions select size span stale_fraction ties to_array to_arrays token values
-        word worst
+        __iter__ ceiling ceiling_count ceiling_many connected contains contains_many copy count counts
+        entry equals flag floor floor_count floor_many get get_into get_many higher id_of isdisjoint items
+        keys keys_at keys_in labels len lower max_count min_count n_keys n_positions n_segments nbytes
+        next nlargest nsmallest pairs peek peek_max peek_min positions posting postings prefetch prev
+        range_arrays rank rank_many root row segment segment_at segment_positions select size span
+        stale_fraction ties to_array to_arrays token values word worst
     """
     of_rows = {"push", "push_unchecked", "push_many", "set_flag", "sort"}
     for name in st.__all__:

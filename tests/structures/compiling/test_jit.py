@@ -17,6 +17,9 @@ import structures as st
 from structures import (
     ByteCounter,
     CountBuckets,
+    Deque,
+    DisjointSets,
+    Heap,
     IndexedMaxHeap,
     IndexedMinHeap,
     IntMap,
@@ -25,7 +28,7 @@ from structures import (
     PairIndex,
     TokenList,
 )
-from structures.compiling.jit import inner
+from structures.compiling.jit import entry_for, inner
 from structures.status import NO_MEMORY
 from structures.testing import LANGUAGES, Operation, random_program
 
@@ -197,6 +200,20 @@ def both(n, scale):
 @st.kernel(quiet=True)
 def size_and(container, n):
     return len(container), n
+
+
+@pytest.mark.parametrize("container", [IntMap({1: 2}), MaxHeap({1: 2})])
+def test_the_entry_for_some_types_of_arguments(container, monkeypatch):
+    """It gives what the kernel gives, its errors too, and looks at no types."""
+    run, check = entry_for(size_and, container, 0), entry_for(only_true, 1)
+    kind = type(size_and)
+    for name in ("__call__", "_compile_for_args", "typeof_pyval", "compile"):
+        monkeypatch.setattr(kind, name, None)
+    for n in (1, 2**62, -1):
+        assert run(container, n) == (1, n)
+    assert check(1) is True
+    with pytest.raises(ValueError, match="below 0"):
+        check(-1)
 
 
 def test_numba_finds_the_overload_by_a_quick_look(monkeypatch):
@@ -417,11 +434,15 @@ def test_containers_outlive_their_makers():
 
 ONLY_IN_PYTHON = {
     "build": "a class method",
+    "from_array": "a class method",
     "from_arrays": "set_many, add_many",
+    "from_labels": "a class method",
+    "heapify": "a class method",
     "items": "to_arrays, of a ByteCounter",
     "dtype": "that of the numbers",
     "most_common": "to_arrays",
     "n_postings": "a field",
+    "n_sets": "a field",
     "tie_order": "what the container was made with",
     "tokens": "a field",
     "type": "a class method",
@@ -444,6 +465,9 @@ ONLY_INSIDE = {
 CONTAINERS = [
     ByteCounter,
     CountBuckets,
+    Deque,
+    DisjointSets,
+    Heap,
     IndexedMaxHeap,
     IndexedMinHeap,
     IntMap,

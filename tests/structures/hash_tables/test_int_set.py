@@ -111,6 +111,46 @@ def test_copies():
     assert some != IntMap({1: 0, 2: 0, 3: 0})
 
 
+@njit(cache=True)
+def combined(one, other):
+    made = one & other, one | other, one - other, one ^ other
+    return made, one <= other, one.isdisjoint(other), (one | other) == (other | one)
+
+
+@pytest.mark.parametrize("n", [0, 3, 3000])
+def test_operators_inside_njit(n):
+    rng = np.random.default_rng(n)
+    ends = np.array([INT64_MIN, INT64_MAX, -1])
+    for keys_of in ([0, 1], [1, 0], [1, 1]):
+        some = [rng.integers(0, 2 * n + 1, n), np.append(rng.integers(0, 2 * n + 1, n // 2), ends)]
+        one, other = (some[i] for i in keys_of)
+        model, other_model = set(one.tolist()), set(other.tolist())
+        made, is_subset, is_disjoint, is_equal = combined(IntSet(one), IntSet(other))
+        for each in made:
+            each._check()
+        expected = model & other_model, model | other_model, model - other_model, model ^ other_model
+        assert [list(each) for each in made] == list(map(sorted, expected))
+        assert (is_subset, is_disjoint) == (model <= other_model, model.isdisjoint(other_model))
+        assert is_equal
+
+
+def test_operators_take_sets():
+    class Tagged(IntSet):
+        pass
+
+    some = Tagged([1, 2])
+    assert type(some & IntSet([2])) is Tagged
+    for other in ({2}, [2], 2):
+        for verb in ("__and__", "__or__", "__sub__", "__xor__", "__le__", "__lt__"):
+            assert getattr(some, verb)(other) is NotImplemented
+        with pytest.raises(TypeError, match="isdisjoint requires an IntSet"):
+            some.isdisjoint(other)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        some & {2}
+    some &= IntSet([2, 3])
+    assert list(some) == [2]
+
+
 @njit
 def primes_below(n, composite):
     found = 0

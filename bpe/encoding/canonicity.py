@@ -1,0 +1,108 @@
+"""Whether a text gives some ids: they are decoded and encoded again, stretch by stretch.
+
+::
+
+    ids          12 7 900 3 5 900          900 is a special token, which stays
+    stretches    12 7     3 5              the ids between special ones: added tokens are among them
+    text         low lo   wer
+    canonical    12 7 900 8 900            "wer" has other ids: the first difference is at 3
+
+Where a tokenizer changes texts, bytes at the end that are only a part of a character are set aside: no text
+ends with them, but the ids of a model that has not finished do.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bpe.encoding.decoding import checked_ids
+from bpe.encoding.streams import Begins
+from bpe.splitting.specials import Specials
+
+if TYPE_CHECKING:
+    from bpe.encoding.engine import Engine
+
+
+def id_array(engine: Engine, ids: Iterable[int] | np.ndarray) -> np.ndarray:
+    """Return ids as an array of integers; whether each has a token is not looked at."""
+    try:
+        found = ids if isinstance(ids, np.ndarray) else np.array(array("I", ids))
+        if found.ndim == 1 and found.dtype.kind in "iu":
+            return found
+    except (TypeError, OverflowError):
+        pass
+    return np.array(checked_ids(engine.vocabulary, ids), np.int64)
+
+
+def canonical_ids(
+    engine: Engine, ids: Iterable[int] | np.ndarray, allowed_special: Specials | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return ids as an array, and those that their text has instead."""
+    given = id_array(engine, ids)
+    if allowed_special is not None:
+        rules, data = engine.rules_of(allowed_special, ()), engine.decode(given)
+        return given, engine.encoder_for(data, rules).encode_to_numpy(data)
+    places = _special_places(engine, given)
+    if engine.is_lossless:
+        ordinary = np.delete(given, places)
+        data = _decoded(engine, ordinary, given)
+        ends = np.append(0, np.cumsum(engine.table.lengths(ordinary)))
+        stretch_ends = np.append(ends[places - np.arange(len(places))], ends[-1])
+        encoder = engine.encoder_for(data, engine.ordinary_rules)
+        new, offsets = encoder.encode_segments(data, stretch_ends)
+        return given, np.insert(new, offsets[1:-1], given[places])
+    parts, start = [], 0
+    checked_ids(engine.vocabulary, given)
+    for stop in [*places.tolist(), len(given)]:
+        begins = Begins.SEGMENT if start else Begins.TEXT
+        parts += [engine.encode_stretch(given[start:stop].tolist(), begins), given[stop : stop + 1]]
+        start = stop + 1
+    return given, np.concatenate(parts)
+
+
+def first_noncanonical(
+    engine: Engine, ids: Iterable[int] | np.ndarray, allowed_special: Specials | None = None
+) -> int | None:
+    """Return the first place where ids are not those of their text; None if there is none."""
+    given = id_array(engine, ids)
+    try:
+        _, canonical = canonical_ids(engine, given, allowed_special)
+    except ValueError:  # a stretch has bytes that no text can have
+        checked_ids(engine.vocabulary, given)
+        return 0 if allowed_special is not None else _first_without_text(engine, given)
+    n = min(len(given), len(canonical))
+    differ = np.flatnonzero(given[:n] != canonical[:n])
+    if len(differ):
+        return int(differ[0])
+    return None if len(given) == len(canonical) else n
+
+
+def _first_without_text(engine: Engine, given: np.ndarray) -> int:
+    """Return the first place where ids are not those of their text, if a stretch has none."""
+    start = 0
+    for stop in [*_special_places(engine, given).tolist(), len(given)]:
+        try:
+            _, canonical = canonical_ids(engine, given[:stop])
+        except ValueError:
+            return start
+        if not np.array_equal(given[:stop], canonical):
+            return first_noncanonical(engine, given[:stop]) or 0
+        start = stop + 1
+    return start
+
+
+def _decoded(engine: Engine, ids: np.ndarray, given: np.ndarray) -> bytes:
+    """Return the bytes of some of the given ids; an error names the place among all."""
+    try:
+        return engine.decode(ids)
+    except ValueError:
+        checked_ids(engine.vocabulary, given)
+        raise
+
+
+def _special_places(engine: Engine, ids: np.ndarray) -> np.ndarray:
+    return np.flatnonzero(np.isin(ids, [*engine.special_id_set]))

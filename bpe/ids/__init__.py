@@ -1,0 +1,34 @@
+"""Work on ids as they are: more text after them, whether a text gives them, two tokenizers over one text.
+
+>>> import bpe, bpe.ids
+>>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+>>> bpe.ids.append(tok, tok.encode("low lo"), "wer")
+(2, [257, 101, 114])
+
+A *stretch* is a maximal run of ids that are not those of special tokens. It is encoded by itself::
+
+    ids        12 7 900 3 900 41 8 8       900 is a special token
+    stretches  12 7     3     41 8 8       added tokens are parts of stretches: every text can give them
+
+* :func:`append`: the ids of a text that goes on, exactly as if all of it were encoded
+* :func:`continue_ids`: the same for ids that stay as they are, such as those that a model has sampled
+* :func:`reuse`: the ids of a new text that begins as an older one
+* :func:`canonical_ids`, :func:`first_noncanonical`, :func:`first_noncanonical_batch`: whether a text
+  gives ids
+* :func:`matcher`: strings in the text of ids that come one by one
+"""
+
+from bpe.ids.canonicity import canonical_ids, first_noncanonical, first_noncanonical_batch
+from bpe.ids.continuing import append, continue_ids, reuse
+from bpe.ids.matching import Matcher, matcher
+
+__all__ = [
+    "Matcher",
+    "append",
+    "canonical_ids",
+    "continue_ids",
+    "first_noncanonical",
+    "first_noncanonical_batch",
+    "matcher",
+    "reuse",
+]

@@ -1,0 +1,1 @@
+"""``Deque``: a ring of numbers with two ends."""

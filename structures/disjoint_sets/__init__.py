@@ -1,0 +1,1 @@
+"""``DisjointSets``: the forest of union-find, in one array."""

@@ -1,0 +1,260 @@
+import copy
+import pickle
+import re
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from numba import njit, prange
+from numba.core.errors import TypingError
+
+import structures.disjoint_sets
+from structures import DisjointSets
+from structures.status import NO_MEMORY, OK, OUT_OF_RANGE
+from structures.testing import outcome
+
+INDEX = st.integers(0, 200)
+
+
+def pickled(sets):
+    return pickle.loads(pickle.dumps(sets))
+
+
+def through_labels(sets):
+    return DisjointSets.from_labels(sets.labels())
+
+
+def labels_of(model):
+    """Return the labels of a list of the set of each element."""
+    numbers = {}
+    return [numbers.setdefault(id(together), len(numbers)) for together in model]
+
+
+class DisjointSetsMachine(RuleBasedStateMachine):
+    """Any verbs in any order; the model is a list of the set of each element, shared by its elements."""
+
+    @initialize(n=st.integers(0, 40))
+    def start(self, n):
+        self.real = DisjointSets(n)
+        self.model = [{element} for element in range(n)]
+
+    def unite(self, one, other):
+        ours, theirs = self.model[one], self.model[other]
+        if ours is theirs:
+            return False
+        ours |= theirs
+        for element in theirs:
+            self.model[element] = ours
+        return True
+
+    @rule()
+    def add(self):
+        assert self.real.add() == len(self.model)
+        self.model.append({len(self.model)})
+
+    @precondition(lambda self: self.model)
+    @rule(one=INDEX, other=INDEX)
+    def union(self, one, other):
+        one, other = one % len(self.model), other % len(self.model)
+        assert self.real.union(one, other) is self.unite(one, other)
+
+    @precondition(lambda self: self.model)
+    @rule(pairs=st.lists(st.tuples(INDEX, INDEX), max_size=10))
+    def union_many(self, pairs):
+        pairs = [(one % len(self.model), other % len(self.model)) for one, other in pairs]
+        expected = sum(self.unite(one, other) for one, other in pairs)
+        assert self.real.union_many([one for one, _ in pairs], [other for _, other in pairs]) == expected
+
+    @precondition(lambda self: self.model)
+    @rule(one=INDEX, other=INDEX)
+    def look(self, one, other):
+        one, other = one % len(self.model), other % len(self.model)
+        together = self.model[one] is self.model[other]
+        assert self.real.connected(one, other) is together
+        assert self.real.size(one) == len(self.model[one])
+        for verb in (self.real.root, self.real.find, self.real.root):
+            assert (verb(one) == verb(other)) is together
+            assert verb(one) == self.real.find(one)
+            assert verb(one) in self.model[one]
+
+    @rule(index=st.sampled_from([-1, 0, 1, 2**40]))
+    def look_outside(self, index):
+        element = index if index < 0 else len(self.model) + index
+        real = self.real
+        for verb in (real.find, real.root, real.size, lambda outside: real.union(outside, outside)):
+            with pytest.raises(IndexError, match=f"element {element} is out of range"):
+                verb(element)
+
+    @rule(n=st.one_of(st.integers(-2, 100), st.just(2**47)))
+    def reserve(self, n):
+        expected = ValueError if n < 0 else MemoryError if n == 2**47 else None
+        assert outcome(self.real.reserve, n) == expected
+
+    @rule(way=st.sampled_from([copy.copy, copy.deepcopy, pickled, through_labels]), change_old=st.booleans())
+    def continue_with_a_copy(self, way, change_old):
+        other = way(self.real)
+        assert other == self.real
+        if change_old:
+            self.real, other = other, self.real
+        other.add()
+        other.union_many(np.zeros(len(other), int), np.arange(len(other)))
+        assert other.n_sets == 1
+        assert other != self.real
+        other._check()
+
+    @invariant()
+    def has_the_content_of_the_model(self):
+        self.real._check()
+        assert len(self.real) == len(self.model)
+        assert self.real.labels().tolist() == labels_of(self.model)
+        assert self.real.n_sets == len({id(together) for together in self.model})
+
+
+TestMachine = DisjointSetsMachine.TestCase
+TestMachine.settings = settings(deadline=None)
+
+
+def test_arguments_are_checked():
+    sets = DisjointSets(3)
+    for n, kind in ((-1, ValueError), (1.5, TypeError), (2**64, OverflowError)):
+        with pytest.raises(kind):
+            DisjointSets(n)
+        with pytest.raises(kind):
+            sets.reserve(n)
+    for wrong in (1.0, "1", None):
+        with pytest.raises(TypeError, match="element must be an integer"):
+            sets.find(wrong)
+    with pytest.raises(ValueError, match="2 ones but 1 others"):
+        sets.union_many([0, 1], [2])
+    with pytest.raises(IndexError, match="element 3 is out of range for 3 elements"):
+        sets.union_many([0, 1], [0, 3])
+    for labels in ([0, 2], [0, -1]):
+        with pytest.raises(ValueError, match=re.escape(f"labels[1] is {labels[1]}, but must be in range(2)")):
+            DisjointSets.from_labels(labels)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(sets)
+    assert sets == DisjointSets(3)
+    assert sets != DisjointSets(4)
+    assert sets.nbytes >= 24
+    assert repr(sets) == "<DisjointSets of 3 in 3 sets>"
+
+
+class Labelled(DisjointSets):
+    """A subclass with room for attributes."""
+
+
+def test_subclasses():
+    sets = Labelled(3)
+    sets.label = "mine"
+    sets.union(0, 2)
+    for other in (sets.copy(), copy.deepcopy(sets), pickled(sets)):
+        assert (type(other), other.label, other == sets) == (Labelled, "mine", True)
+
+
+def test_equality_is_about_what_is_together():
+    sets, others = DisjointSets(3), DisjointSets(3)
+    sets.union(0, 1), others.union(1, 2)
+    assert sets != others  # with as many sets
+    sets.union(1, 2), others.union(0, 1)
+    assert sets == others  # joined in another order
+
+
+# ----------------------------------------------------------------------------------------- in compiled code
+@njit
+def grow_and_join(n):
+    sets = DisjointSets()
+    for _ in range(n):
+        element = sets.add()
+        if element >= 2:
+            sets.union(element, element - 2)
+    return sets.n_sets, len(sets), sets.size(0), sets.connected(0, n - 1), sets.copy()
+
+
+@njit
+def all_verbs(sets, ones, others):
+    joined = sets.union_many(ones, others), sets.union_many(ones, others[1:])
+    other = DisjointSets.from_labels(sets.labels())
+    equal = sets == other, sets != DisjointSets(4), sets.find(0) == sets.root(2), len(DisjointSets(-5))
+    return joined, equal, sets.reserve(9), sets.reserve(2**47), other.labels()
+
+
+def test_inside_njit():
+    *numbers, other = grow_and_join(1000)
+    assert numbers == [2, 1000, 500, False]
+    assert type(other) is DisjointSets
+    assert other.labels().tolist() == [0, 1] * 500
+    other._check()
+
+
+def test_statuses():
+    *results, labels = all_verbs(DisjointSets(4), np.array([0, 1, 0]), np.array([2, 3, 2]))
+    assert results == [(2, OUT_OF_RANGE), (True, True, True, 0), OK, NO_MEMORY]
+    assert labels.tolist() == [0, 1, 0, 1]
+
+
+@njit(parallel=True)
+def roots_of(sets):
+    roots = np.empty(len(sets), np.int64)
+    for i in prange(roots.size):
+        roots[i] = sets.root(i) + sets.size(i) * sets.connected(i, 0)
+    return roots
+
+
+@njit(parallel=True)
+def found_in_parallel(sets):
+    total = 0
+    for i in prange(len(sets)):
+        total += sets.find(i)
+    return total
+
+
+def test_iterations_of_a_prange_may_read():
+    sets = DisjointSets(500)
+    sets.union_many(np.arange(0, 498, 2), np.arange(2, 500, 2))
+    expected = [sets.find(i) + (250 if i % 2 == 0 else 0) for i in range(500)]
+    assert roots_of(sets).tolist() == expected
+
+
+def test_iterations_of_a_prange_may_not_find():
+    with pytest.raises(TypingError, match=r"changed in it by find"):
+        found_in_parallel(DisjointSets(3))
+
+
+# ----------------------------------------------------------------------------------------- as your container
+FOLDER = Path(structures.disjoint_sets.__file__).parent
+USE = """
+    import numpy as np
+    import numba
+    from mine import DisjointSets, disjoint_sets_kernels as kernels
+
+    @numba.njit(cache=True)
+    def join(sets, ones):
+        for one in ones:
+            sets.union(one, 0)
+        return sets
+
+    sets = join(DisjointSets(3), np.array([2, 2]))
+    assert sets.labels().tolist() == [0, 1, 0] and sets.copy() == sets
+    sets._check()
+    for function in (join, kernels.new_disjoint_sets, sets._kernels.labels):
+        print(sum(function.stats.cache_hits.values()), sum(function.stats.cache_misses.values()), end=" ")
+"""
+
+
+def test_the_same_outside_of_this_package(python, tmp_path):
+    """Public names are enough for a container, and a second process compiles nothing."""
+    (tmp_path / "mine").mkdir()
+    for name in ("disjoint_sets_kernels", "disjoint_sets"):
+        source = (FOLDER / f"{name}.py").read_text("utf-8")
+        source = source.replace("from structures.disjoint_sets.", "from mine.")
+        source = re.sub(r"from structures\b[\w.]* import", "from structures.kernels import", source)
+        (tmp_path / "mine" / f"{name}.py").write_text(source, "utf-8")
+    (tmp_path / "mine" / "__init__.py").write_text("from mine.disjoint_sets import DisjointSets\n")
+    (tmp_path / "use.py").write_text(textwrap.dedent(USE))
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import use"
+    runs = [python(code, NUMBA_CACHE_DIR=str(tmp_path)).split() for _ in range(2)]
+    assert runs == [["0", "1"] * 3, ["1", "0"] * 3]
