@@ -16,19 +16,29 @@ A *stretch* is a maximal run of ids that are not those of special tokens. It is 
 * :func:`canonical_ids`, :func:`first_noncanonical`, :func:`first_noncanonical_batch`: whether a text
   gives ids
 * :func:`matcher`: strings in the text of ids that come one by one
+* :func:`align`, :func:`align_text`, :func:`shared_tokens`, :func:`map_to`: two tokenizers over one text
+* :func:`chunks`: parts of a text with so many tokens
 """
 
 from bpe.ids.canonicity import canonical_ids, first_noncanonical, first_noncanonical_batch
+from bpe.ids.chunking import Chunk, chunks
 from bpe.ids.continuing import append, continue_ids, reuse
 from bpe.ids.matching import Matcher, matcher
+from bpe.ids.pairing import align, align_text, map_to, shared_tokens
 
 __all__ = [
+    "Chunk",
     "Matcher",
+    "align",
+    "align_text",
     "append",
     "canonical_ids",
+    "chunks",
     "continue_ids",
     "first_noncanonical",
     "first_noncanonical_batch",
+    "map_to",
     "matcher",
     "reuse",
+    "shared_tokens",
 ]
