@@ -1,4 +1,4 @@
-"""``bpe inspect``, ``bpe convert``: show a tokenizer; write it in another format."""
+"""``bpe inspect``, ``bpe diff``, ``bpe convert``: show a tokenizer, compare two, write another format."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ def inspect(tokenizer: str, file: str | None, as_json: bool) -> None:
       bpe inspect tok.json --text letter.txt
       bpe inspect tok.json --json
     """  # noqa: D301
+    from bpe.ids import fingerprint
+
     loaded = load(tokenizer)
     data = None if file is None else read(file)  # errors come before any output
     n_tokens = 0 if data is None else len(loaded.encode(data, allowed_special="all"))
@@ -59,6 +61,7 @@ def inspect(tokenizer: str, file: str | None, as_json: bool) -> None:
             "merges": len(loaded.merges),
             "special_tokens": loaded.special_tokens,
             "pattern": loaded.pattern.spec,
+            "fingerprint": fingerprint(loaded),
         }
         if loaded.added_tokens:
             figures["added_tokens"] = loaded.added_tokens
@@ -66,7 +69,7 @@ def inspect(tokenizer: str, file: str | None, as_json: bool) -> None:
             figures["text"] = {"name": name_of(file), "bytes": len(data), "tokens": n_tokens}
         click.echo(json.dumps(figures))
         return
-    for line in _describe(loaded):
+    for line in [*_describe(loaded), f"fingerprint: {fingerprint(loaded)}"]:
         click.echo(line)
     if data is not None:
         per_token = f", {len(data) / n_tokens:.3f} bytes a token" if n_tokens else ""
@@ -96,6 +99,27 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
         "last merges:",
         *map(made, range(max(0, len(merges) - n), len(merges))),
     ]
+
+
+# ------------------------------------------------------------------------------------------------ diff
+@main.command()
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+def diff(first: str, second: str) -> None:
+    """Show how two tokenizers differ; the exit code is 1 if they do.
+
+    Also a text that they encode differently is shown, if one is found.
+
+    \b
+    Example:
+      bpe diff tok.json tokenizer.json
+    """  # noqa: D301
+    from bpe.ids import differences
+
+    found = differences(load(first), load(second))
+    click.echo(str(found))
+    if found:
+        click.get_current_context().exit(1)
 
 
 # --------------------------------------------------------------------------------------------- convert

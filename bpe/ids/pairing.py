@@ -160,7 +160,7 @@ def shared_tokens(a: Tokenizer, b: Tokenizer) -> np.ndarray:
     >>> a = bpe.train(["low low"], vocab_size=258, progress=False)
     >>> b = bpe.train(["low", "xx"], vocab_size=259, progress=False)
     >>> [(a.token_bytes(i), j) for i, j in bpe.ids.shared_tokens(a, b).tolist() if i > 255]
-    [(b'lo', 256), (b'low', 257)]
+    [(b'lo', 256), (b'low', 258)]
     """
     pairs = []
     for mine, theirs in zip(_by_kind(a), _by_kind(b), strict=True):
