@@ -22,6 +22,7 @@ EMPTY = -8
 NO_ELEMENT = -9
 UNEQUAL = -10
 TOO_LARGE = -11
+INVALID = -12
 
 PAIR_HINT = "pack_pair(left, right) makes a key of two ids"
 TEXT_HINT = "number the texts first, as a ByteCounter does for bytes"
@@ -42,6 +43,7 @@ _ERRORS: dict[int, tuple[type[Exception], str]] = {
     NO_ELEMENT: (IndexError, "{} is empty"),
     UNEQUAL: (ValueError, "the arrays for {} differ in length"),
     TOO_LARGE: (OverflowError, "{} does not fit"),
+    INVALID: (ValueError, "{} is out of range"),
 }
 _OF_CONTAINERS = (EMPTY, NO_ELEMENT, UNEQUAL)  # whose messages are not about an argument
 

@@ -31,7 +31,18 @@ from structures.status import Failure
 
 _STATUS_VERBS = frozenset(
     (
-        *("add", "add_many", "append", "appendleft", "change", "compact", "drop", "extend", "id_of", "improve"),
+        *(
+            "add",
+            "add_many",
+            "append",
+            "appendleft",
+            "change",
+            "compact",
+            "drop",
+            "extend",
+            "id_of",
+            "improve",
+        ),
         *("merge", "push", "remove", "reserve", "set", "set_many", "sub", "union_many", "update"),
     )
 )
@@ -117,12 +128,14 @@ class Checks:
         first = next(iter(typed), "")
         if first in ("key", "handle"):
             return "{}", [typed[first]]
-        if first == "left":
+        if list(typed) == ["left", "right"]:
             pair = types.UniTuple(types.int64, 2)
             return "{}", [(pair, context.make_tuple(builder, pair, values[:2]))]
         if typed:
             return ", ".join(f"{name} {{}}" for name in typed), list(typed.values())
-        arrays = [name for name, typ in zip(self._names, types_of, strict=False) if isinstance(typ, types.Array)]
+        arrays = [
+            name for name, typ in zip(self._names, types_of, strict=False) if isinstance(typ, types.Array)
+        ]
         return (f"an item of {' or '.join(arrays)}" if arrays else self._name), []
 
     def _raise(self, context, builder, failure, subject, typed, loc):

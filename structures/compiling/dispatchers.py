@@ -335,7 +335,7 @@ _READ_STATUSES: set[tuple[str, str]] = set()
 
 
 def reads_statuses(description: Any) -> bool:
-    """Return whether a function, as numba describes it while it is compiled, is a kernel that cannot raise."""
+    """Return whether the function that numba compiles, and describes, is a kernel that cannot raise."""
     return (description.modname, description.qualname) in _READ_STATUSES
 
 

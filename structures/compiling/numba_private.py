@@ -147,8 +147,8 @@ check_release()
 
 from numba.core import ir  # noqa: E402, F401
 from numba.core.analysis import compute_cfg_from_blocks  # noqa: E402, F401
-from numba.core.callconv import RETCODE_USEREXC  # noqa: E402, F401
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache  # noqa: E402, F401
+from numba.core.callconv import RETCODE_USEREXC  # noqa: E402, F401
 from numba.core.codegen import JITCodeLibrary  # noqa: E402, F401
 from numba.core.compiler import Compiler, compile_result  # noqa: E402, F401
 from numba.core.compiler_lock import global_compiler_lock  # noqa: E402, F401

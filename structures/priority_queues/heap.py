@@ -52,6 +52,7 @@ from structures.status import (
     DTYPE_HINT,
     as_array,
     dtype_name,
+    error,
     float32,
     float64,
     float64_array,
@@ -227,7 +228,7 @@ class Heap(Facade):
 
     def _must_not_be_empty(self) -> None:
         if not len(self):
-            raise IndexError("the heap is empty")
+            raise error(status.NO_ELEMENT, type(self).__name__)
 
     def push(self, priority: Any, payload: int) -> int:
         """Insert a pair.
