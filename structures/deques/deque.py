@@ -46,6 +46,7 @@ from structures.status import (
     DTYPE_HINT,
     as_array,
     dtype_name,
+    error,
     float32_array,
     float64_array,
     int64,
@@ -201,7 +202,7 @@ class Deque(Facade):
 
     def _must_not_be_empty(self) -> None:
         if not len(self):
-            raise IndexError("the deque is empty")
+            raise error(status.NO_ELEMENT, type(self).__name__)
 
     def __getitem__(self, index: int) -> Any:
         return self._kernels.get(self, self._index(index))
@@ -348,7 +349,7 @@ class Deque(Facade):
         else:
             values = int64_array(values, "values", DTYPE_HINT)
         failure = self._kernels.extend(self, values)
-        if failure == status.OVERFLOW:
+        if failure == status.TOO_LARGE:
             i = int(np.argmax((values < -(2**31)) | (values >= 2**31)))
             raise OverflowError(f"values[{i}] {values[i]} does not fit int32")
         self._done(failure, f"{values.size} elements")

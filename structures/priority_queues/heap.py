@@ -48,7 +48,7 @@ from structures.priority_queues.heap_kernels import (
 from structures.priority_queues.tournament import check_tournament
 from structures.priority_queues.tournament_kernels import has_room, new_heap, tournament
 from structures.priority_queues.tournament_layout import ABSENT
-from structures.status import as_array, dtype_name, float64_array, int64, int64_array, number
+from structures.status import as_array, dtype_name, error, float64_array, int64, int64_array, number
 
 _DTYPES = ("int64", "int32", "float64", "float32")
 
@@ -214,7 +214,7 @@ class Heap(Facade):
 
     def _must_not_be_empty(self) -> None:
         if not len(self):
-            raise IndexError("the heap is empty")
+            raise error(status.NO_ELEMENT, type(self).__name__)
 
     def push(self, priority: Any, payload: int) -> int:
         """Insert a pair.
