@@ -3,9 +3,10 @@
     python asv_benchmarks/containers_table.py [NAME ...] [--small]
 
 NAME is empty, push-pop, pairs, deque, disjoint-sets, updates, map, buckets, bulk, sorted, k-best or
-dijkstra; all take a quarter of an hour. In one process both sides do the work and the results are compared, then they take turns, and of each
-the best round counts. Containers are made anew for every round, outside the time. All times are of one
-operation. The other sides are in this file and in the folder ``benchmarks``, to be read.
+dijkstra; all take a quarter of an hour. In one process both sides do the work and the results are compared,
+then they take turns, and of each the best round counts. Containers are made anew for every round, outside
+the time. All times are of one operation. The other sides are in this file and in the folder ``benchmarks``,
+to be read.
 """
 
 # Before numba: `benchmarks` tells it where to keep compiled code.
