@@ -126,7 +126,7 @@ def seams(folder: Path, texts: tuple[Path, ...], seed: int) -> None:
             seam = chance.randrange(len(book))
             before, text = (
                 book[max(seam - chance.randrange(AROUND), 0) : seam],
-                book[seam:][: chance.randrange(AROUND)],
+                book[seam : seam + chance.randrange(AROUND)],
             )
             ids, whole = tok.encode_ordinary(before), tok.encode_ordinary(before + text)
             where = f"{name}, {before!r} and {text!r}"
