@@ -18,6 +18,11 @@ NOT_A_NUMBER = -4
 NO_MEMORY = -5
 DUPLICATE = -6
 OUT_OF_RANGE = -7
+EMPTY = -8
+NO_ELEMENT = -9
+UNEQUAL = -10
+TOO_LARGE = -11
+INVALID = -12
 
 PAIR_HINT = "pack_pair(left, right) makes a key of two ids"
 TEXT_HINT = "number the texts first, as a ByteCounter does for bytes"
@@ -34,7 +39,13 @@ _ERRORS: dict[int, tuple[type[Exception], str]] = {
     NO_MEMORY: (MemoryError, "no memory to grow for {}"),
     DUPLICATE: (ValueError, "{} is a duplicate"),
     OUT_OF_RANGE: (IndexError, "{} is out of range"),
+    EMPTY: (KeyError, "{} is empty"),
+    NO_ELEMENT: (IndexError, "{} is empty"),
+    UNEQUAL: (ValueError, "the arrays for {} differ in length"),
+    TOO_LARGE: (OverflowError, "{} does not fit"),
+    INVALID: (ValueError, "{} is out of range"),
 }
+_OF_CONTAINERS = (EMPTY, NO_ELEMENT, UNEQUAL)  # whose messages are not about an argument
 
 
 def error(status: int, what: object) -> Exception:
@@ -43,6 +54,18 @@ def error(status: int, what: object) -> Exception:
         return KeyError(what)
     kind, message = _ERRORS[status]
     return kind(message.format(f"key {what}" if isinstance(what, (int, np.integer)) else what))
+
+
+class Failure(KeyError, IndexError, ValueError, OverflowError, MemoryError):
+    """Makes the exception of a status for compiled code, which raises by calling a class with arguments.
+
+    What arrives is of the class of :func:`error`. Python 3.10 looks at this class, too, to find a handler.
+    """
+
+    def __new__(cls, status: int, name: str, subject: str, *values: Any) -> Any:
+        if status in _OF_CONTAINERS:
+            return error(status, name)
+        return error(status, values[0] if subject == "{}" else subject.format(*values))
 
 
 def int64(value: Any, name: str = "key", hint: str = "") -> int:
@@ -146,3 +169,13 @@ def float32_array(values: Any, name: str) -> np.ndarray:
     if np.any(is_too_large):
         raise OverflowError(f"{name}[{np.argmax(is_too_large)}] does not fit float32")
     return numbers
+
+
+def number(value: Any, name: str, dtype: np.dtype) -> Any:
+    """Return `value` as a number of a dtype, or raise: int64, int32, float64 or float32."""
+    if dtype.kind == "f":
+        return (float32 if dtype == np.float32 else float64)(value, name)
+    integer = int64(value, name, DTYPE_HINT)
+    if dtype == np.int32 and not -(2**31) <= integer < 2**31:
+        raise OverflowError(f"{name} {integer} does not fit int32")
+    return integer

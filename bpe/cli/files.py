@@ -1,4 +1,4 @@
-"""``bpe inspect``, ``bpe vocab``, ``bpe convert``: show a tokenizer; write it in another format."""
+"""``bpe inspect``, ``vocab``, ``diff``, ``convert``: show or compare tokenizers, write other formats."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ def inspect(tokenizer: str, paths: tuple[str, ...], as_json: bool) -> None:
       bpe inspect tok.json letter.txt
       bpe inspect tok.json --json
     """  # noqa: D301
+    from bpe.ids import fingerprint
+
     loaded = load(tokenizer)
     from bpe.corpus import Corpus
 
@@ -61,6 +63,7 @@ def inspect(tokenizer: str, paths: tuple[str, ...], as_json: bool) -> None:
             "merges": len(loaded.merges),
             "special_tokens": loaded.special_tokens,
             "pattern": loaded.pattern.spec,
+            "fingerprint": fingerprint(loaded),
         }
         if loaded.added_tokens:
             figures["added_tokens"] = loaded.added_tokens
@@ -68,7 +71,7 @@ def inspect(tokenizer: str, paths: tuple[str, ...], as_json: bool) -> None:
             figures["texts"] = [each.to_json() for each in texts]
         click.echo(json.dumps(figures))
         return
-    for line in _describe(loaded):
+    for line in [*_describe(loaded), f"fingerprint: {fingerprint(loaded)}"]:
         click.echo(line)
     for each in texts:
         per_token = f", {each.n_bytes / each.n_tokens:.3f} bytes a token" if each.n_tokens else ""
@@ -122,6 +125,27 @@ def vocab(tokenizer: str, as_json: bool) -> None:
         return
     for token_id, token in zip(tokens, shown_tokens([*tokens.values()]), strict=True):
         click.echo(f"{token_id}\t{token}")
+
+
+# ------------------------------------------------------------------------------------------------ diff
+@main.command()
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+def diff(first: str, second: str) -> None:
+    """Show how two tokenizers differ; the exit code is 1 if they do.
+
+    Also a text that they encode differently is shown, if one is found.
+
+    \b
+    Example:
+      bpe diff tok.json tokenizer.json
+    """  # noqa: D301
+    from bpe.ids import differences
+
+    found = differences(load(first), load(second))
+    click.echo(str(found))
+    if found:
+        click.get_current_context().exit(1)
 
 
 # --------------------------------------------------------------------------------------------- convert

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import config, types
@@ -24,9 +24,11 @@ from numba.extending import (
     typeof_impl,
 )
 
-from structures.base.in_njit import RENAMED, ContainerClass
-from structures.base.struct_type import BorrowedType, StructType, borrow, payload_of
+from structures.base.checks import call
+from structures.base.in_njit import RENAMED, BoundKernel, ContainerClass
+from structures.base.struct_type import BorrowedType, StructType, borrow, payload_of, verbs_of
 from structures.compiling.jit import quiet, twin
+from structures.compiling.numba_private import Signature
 from structures.compiling.without_jit import PlainContainer
 from structures.primitives.simd import NONE
 from structures.status import INT64_MAX, INT64_MIN, error, int64
@@ -232,24 +234,65 @@ def _not(self):
     return (lambda self: len(self) == 0) if _is_container(self) else None
 
 
-@overload(operator.contains)
-def _contains(self, key):
-    return (lambda self, key: self.contains(key)) if _is_container(self) else None
+class _Operator(NamedTuple):
+    """An operator that calls a method; it is typed as the method is, so that both give the same messages."""
+
+    operator: Any
+    text: str  # the operator in messages
+    method: str
+    verb: str  # what is checked
+
+    def bound(self, context: Any, container: Any) -> Any:
+        """Return the method of a container, or None."""
+        method = context.resolve_getattr(container, self.method)
+        return method and BoundKernel(method.function, container, method.guard, self.verb)
+
+    def signature(self, context: Any, container: Any, arguments: Any) -> Any:
+        """Return the signature of the operator, or raise."""
+        bound = self.bound(context, container)
+        if bound is None:
+            owner = getattr(container, "owner", container)
+            raise TypingError(f"it has {', '.join(verbs_of(owner))}")
+        called = bound.get_call_type(context, arguments, {})
+        return Signature(called.return_type, (container, *called.args[: len(arguments)]), None)
+
+    def typer(self, context: Any) -> Any:
+        """Return what gives the operator its type."""
+
+        def typed(container, *arguments):
+            if not _is_container(container):
+                return None
+            try:
+                return self.signature(context, container, arguments)
+            except TypingError:
+                # numba would show the message as one of many, far below. Lowering raises it again, alone.
+                result = types.boolean if self.operator is operator.contains else types.int64
+                return Signature(result, (container, *arguments), None)
+
+        return typed
+
+    def lower(self, context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        """Emit a call of the method."""
+        typing, (container, *arguments) = context.typing_context, signature.args
+        try:
+            self.signature(typing, container, arguments)
+        except TypingError as error:
+            label = getattr(container, "owner", container).label
+            raise TypingError(f"{self.text.format(label)}: {error}") from None
+        bound = self.bound(typing, container)
+        called = bound.get_call_type(typing, arguments, {})
+        omitted = [context.get_dummy_value()] * (len(called.args) - len(arguments))
+        compiled = context.get_function(bound, called)
+        context.add_linking_libs(getattr(compiled, "libs", ()))
+        return compiled(builder, [*values, *omitted])
 
 
-@overload(operator.getitem)
-def _getitem(self, key):
-    return (lambda self, key: self.get(key)) if _is_container(self) else None
-
-
-@overload(operator.setitem)
-def _setitem(self, key, value):
-    return (lambda self, key, value: self.set(key, value)) if _is_container(self) else None
-
-
-@overload(operator.delitem)
-def _delitem(self, key):
-    return (lambda self, key: self.remove(key)) if _is_container(self) else None
+_OPERATORS = (
+    _Operator(operator.contains, "key in {}", "contains", "contains"),
+    _Operator(operator.getitem, "{}[key]", "get", "getitem"),
+    _Operator(operator.setitem, "{}[key] = value", "set", "set"),
+    _Operator(operator.delitem, "del {}[key]", "remove", "remove"),
+)
 
 
 @overload(operator.eq)
@@ -318,18 +361,10 @@ def pairs_of(typingctx, arrays):
     return PairsType(arrays)(arrays), codegen
 
 
-def _call(context: Any, builder: Any, function: Any, types_of: Any, values: Any) -> tuple[Any, Any]:
-    """Emit a call; return the type of its result, and the result."""
-    signature = context.typing_context.resolve_function_type(function, types_of, {})
-    compiled = context.get_function(function, signature)
-    context.add_linking_libs(getattr(compiled, "libs", ()))
-    return signature.return_type, compiled(builder, values)
-
-
 def _loop_over_pairs(context, builder, signature, values):
     (typ,) = signature.args
     arrays = cgutils.unpack_tuple(builder, values[0])
-    return _call(context, builder, zip, typ.arrays.types, arrays)[1]
+    return call(context, builder, zip, typ.arrays.types, arrays)[1]
 
 
 def _method_of_loop(context: Any, container: Any) -> Any:
@@ -346,13 +381,17 @@ def _type_of_loop(context):
 
 def _loop_over_keys(context, builder, signature, values):
     keys = _method_of_loop(context.typing_context, signature.args[0])
-    array_type, array = _call(context, builder, keys, (), values)
-    _, loop = _call(context, builder, "getiter", (array_type,), [array])
+    array_type, array = call(context, builder, keys, (), values)
+    _, loop = call(context, builder, "getiter", (array_type,), [array])
     context.nrt.decref(builder, array_type, array)  # the loop has its own reference
     return loop
 
 
 if not config.DISABLE_JIT:
+    for _each in _OPERATORS:
+        type_callable(_each.operator)(_each.typer)
+        for _kind in (StructType, BorrowedType):
+            lower_builtin(_each.operator, _kind, *[types.Any] * (1 + (_each.verb == "set")))(_each.lower)
     lower_builtin("getiter", PairsType)(_loop_over_pairs)
     type_callable("getiter")(_type_of_loop)
     lower_builtin("getiter", StructType)(_loop_over_keys)

@@ -34,6 +34,7 @@ from numba.extending import (
     typeof_impl,
 )
 
+from structures.base.checks import Checks, has_checks, is_checked
 from structures.compiling.dispatchers import QuietType, widened
 from structures.compiling.numba_private import AttributeTemplate, BoundFunction, cpu_target
 from structures.status import DTYPE_HINT, PAIR_HINT, TEXT_HINT
@@ -90,20 +91,21 @@ def check_verb(owner: Any, name: str, verbs: Collection[str]) -> None:
 class BoundKernel(BoundFunction):
     """numba type of ``heap.add``; `guard` emits code before and after a call."""
 
-    def __init__(self, function: Any, this: Any, guard: Any) -> None:
+    def __init__(self, function: Any, this: Any, guard: Any, verb: str) -> None:
         self.function = function
         self.this = this
         self.guard = guard
-        types.Type.__init__(self, name=f"kernel({function.py_func.__name__} for {this})")
+        self.verb = verb
+        types.Type.__init__(self, name=f"{verb} of {this}")
 
     @property
     def key(self) -> Any:
         """What equality and hashes of these types depend on."""
-        return self.function, self.this
+        return self.function, self.this, self.verb
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """Return the signature of a call, with the container as its receiver."""
-        names = list(inspect.signature(self.function.py_func).parameters)[1:]
+        names = self._names()
         check_arguments(self.this, (*names[: len(args)], *dict(kws)), (*args, *dict(kws).values()))
         function = typeof(self.function).get_call_type(context, (self.this, *args), kws)
         parameters = list(function.pysig.parameters.values())[1:]
@@ -129,7 +131,35 @@ class BoundKernel(BoundFunction):
         if isinstance(kernel_type, QuietType):
             this = getattr(this, "passed_as", None) or this
             sig = sig.replace(args=tuple(map(widened, sig.args)))
-        return kernel_type.get_impl_key(sig.replace(args=(this, *sig.args[1:])), self.guard)
+        key = kernel_type.get_impl_key(sig.replace(args=(this, *sig.args[1:])), self.guard)
+        return self._with_checks(kernel_type.dispatcher.targetctx, key, len(sig.args))
+
+    def _names(self) -> list[str]:
+        return list(inspect.signature(self.function.py_func).parameters)[1:]
+
+    def _with_checks(self, context: Any, key: Any, n: int) -> Any:
+        """Return the key of the call of a kernel and of its checks, if the verb can fail."""
+        owner = getattr(self.this, "owner", self.this)
+        if not has_checks(owner, self.verb):
+            return key
+        checked_key = (BoundKernel, self, key)
+        if checked_key not in context._defns:
+            arguments = (types.Any,) * n
+            plain = context._defns[key].find(arguments)
+            checks = Checks(owner, self.verb, self._names())
+
+            def lower(context, builder, signature, arguments, loc):
+                if not is_checked(context):
+                    return plain(context, builder, signature, arguments)
+                checks.before(context, builder, signature.args, arguments, loc)
+                result = plain(context, builder, signature, arguments)
+                checks.after(context, builder, signature, arguments, result, loc)
+                return result
+
+            lower.libs = getattr(plain, "libs", ())  # type: ignore[attr-defined]
+            lower.signature = getattr(plain, "signature", None)  # type: ignore[attr-defined]
+            context.insert_func_defn([(lower, checked_key, arguments)])
+        return checked_key
 
 
 @register_model(BoundKernel)
@@ -157,7 +187,7 @@ def resolve_attributes(
             if field is not None:
                 return field
             function = method_of(typ, attr)
-            return function and BoundKernel(function, typ, guard(typ, attr))
+            return function and BoundKernel(function, typ, guard(typ, attr), attr)
 
     infer_getattr(Attributes)
 

@@ -64,6 +64,26 @@ def _change_many(self, keys, numbers, is_sum):
     return status.OK, keys.size
 
 
+@method(MapType, "_before_pop")
+@method(KeyedType, "_before_getitem")
+@quiet
+def _before_getitem(self, key):
+    return status.OK if self.contains(key) else status.MISSING
+
+
+@method(KeyedType, "_before_setdefault")
+@quiet
+def _before_setdefault(self, key, default):
+    return status.NOT_A_NUMBER if default != default and not self.contains(key) else status.OK
+
+
+@method(KeyedType, "_before_set_many")
+@method(KeyedType, "_before_add_many")
+@quiet
+def _before_add_many(self, keys, numbers):
+    return status.OK if keys.size == numbers.size else status.UNEQUAL
+
+
 @method(KeyedType, "add_many")
 @kernel
 def _add_many(self, keys, deltas):

@@ -7,16 +7,34 @@ from typing import Any
 
 import numpy as np
 
+from structures import status
 from structures.base.mapping import NOT_GIVEN, Keyed, KeyedType
 from structures.base.struct_type import method
 from structures.compiling.jit import inner, kernel, quiet
 from structures.primitives.memory import new_words
 from structures.primitives.simd import larger, smaller
-from structures.status import NOT_A_NUMBER, error, int64
+from structures.status import error, int64
 
 
 class CountedType(KeyedType):
     """Base of the types that also have ``sub``, ``peek``, ``pop``, ``pop_many``, ``replace`` and ``ties``."""
+
+
+@method(CountedType, "_before_peek")
+@method(CountedType, "_before_peek_min")
+@method(CountedType, "_before_pop")
+@method(CountedType, "_before_pop_min")
+@method(CountedType, "_before_max_count")
+@method(CountedType, "_before_min_count")
+@quiet
+def _before_pop(self):
+    return status.OK if self.size > 0 else status.EMPTY
+
+
+@method(CountedType, "_before_replace")
+@quiet
+def _before_replace(self, key, count):
+    return status.NOT_A_NUMBER if count != count else _before_pop(self)
 
 
 @inner
@@ -111,7 +129,7 @@ class Counted(Keyed):
 
     def _must_have_keys(self) -> None:
         if not len(self):
-            raise KeyError(f"{type(self).__name__} is empty")
+            raise error(status.EMPTY, type(self).__name__)
 
     def peek(self) -> tuple[int, Any]:
         """Return (key, count) of the top; of equal counts, the one that :meth:`pop` would return.
@@ -223,7 +241,7 @@ class Counted(Keyed):
         """
         key, count = int64(key), self._number(count, "count")
         if count != count:
-            raise error(NOT_A_NUMBER, key)
+            raise error(status.NOT_A_NUMBER, key)
         self._must_have_keys()
         return self._kernels.replace(self, key, count)
 

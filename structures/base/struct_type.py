@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 from numba import config, types
@@ -105,6 +105,7 @@ class StructType(types.StructRef):
     number_parameters: Collection[str] = ()  # the parameters of methods that are counts or values
     changing_verbs: Collection[str] = _CHANGING_VERBS  # no other method changes what a container holds
     mutating_reads: Collection[str] = ()  # verbs that read, but move entries on the way
+    subjects: Mapping[str, str] = MappingProxyType({})  # of the messages of verbs, if not their arguments
     is_of_rows = False  # whether threads may change it at the same time, each in its own rows
 
     @property
@@ -343,8 +344,13 @@ def _method_of(owner: StructType, name: str) -> Any:
     """Return the kernel that is a method of a type, None for a field; raise for any other name."""
     found = _find_method(type(owner), name)
     if found is None and name not in owner.field_dict and owner.facade is not None:
-        check_verb(owner, name, [verb for verb in vars(owner.facade._kernels) if verb[0] != "_"])
+        check_verb(owner, name, verbs_of(owner))
     return found
+
+
+def verbs_of(owner: StructType) -> list[str]:
+    """Return the names of the methods that a type has in compiled code."""
+    return sorted(verb for verb in vars(owner.facade._kernels) if verb[0] != "_")
 
 
 def _borrowed_field(typ: BorrowedType, name: str) -> Any:

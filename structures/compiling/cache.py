@@ -35,6 +35,8 @@ from pathlib import Path
 from types import CellType, FunctionType
 from typing import Any
 
+from numba import config
+
 from structures.compiling.numba_private import FunctionCache
 
 try:
@@ -46,7 +48,7 @@ except ImportError:  # on Windows
 # ----------------------------------------------------------------------------------------------- digests
 @functools.cache
 def package_digest(package: str) -> str:
-    """Return a digest of the sources of a package.
+    """Return a digest of the sources of a package, and of ``NUMBA_BOUNDSCHECK`` if it is set.
 
     Parameters
     ----------
@@ -79,7 +81,7 @@ def package_digest(package: str) -> str:
         sources = {(path.relative_to(folder), path) for folder in folders for path in folder.rglob("*.py")}
     else:
         sources = {(Path(), Path(str(spec.origin)))}
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(b"" if config.BOUNDSCHECK is None else b"%d" % config.BOUNDSCHECK)
     for name, source in sorted(sources):
         try:
             text = source.read_bytes()

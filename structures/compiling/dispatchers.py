@@ -331,11 +331,21 @@ class Dispatcher(CPUDispatcher):
         return cls._memo[uuid]
 
 
+_READ_STATUSES: set[tuple[str, str]] = set()
+
+
+def reads_statuses(description: Any) -> bool:
+    """Return whether the function that numba compiles, and describes, is a kernel that cannot raise."""
+    return (description.modname, description.qualname) in _READ_STATUSES
+
+
 def dispatcher(function: Callable[..., Any], name: str) -> Any:
     """Return a dispatcher of the kind with this name."""
     kind = KINDS[name]
     made = njit(nogil=True, pipeline_class=kind.compiler, **kind.options)(function)
     made.__class__ = Dispatcher
+    if kind.numba_type is not KernelType:
+        _READ_STATUSES.add((function.__module__, function.__qualname__))
     made.name, made.kind = name, kind
     del made._cache  # numba's, which keeps nothing
     return made

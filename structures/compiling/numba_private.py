@@ -78,6 +78,11 @@ NAMES: dict[str, str] = {
     "numba.core.base:BaseContext.call_internal": "a call that passes exceptions on",
     "numba.core.base:BaseContext.call_internal_no_propagate": "a call that does not",
     "numba.core.callconv:CPUCallConv.return_status_propagate": "passes an exception on",
+    "numba.core.base:BaseContext.enable_boundscheck": "whether failures raise in a caller",
+    "numba.core.callconv:CPUCallConv.set_dynamic_user_exc": "an exception with values",
+    "numba.core.callconv:CPUCallConv.check_try_status": "whether its handler is in the same function",
+    "numba.core.callconv:CPUCallConv._return_errcode_raw": "leaves the function, if not",
+    "numba.core.callconv:RETCODE_USEREXC": "with this code",
     "numba.core.imputils:fix_returning_optional": "the result of a call that may be None",
     "numba.core.base:BaseContext.cast": "widens the arguments of a call",
     "numba.core.base:BaseContext.environment": "what is kept with the caller, for its digests",
@@ -85,6 +90,7 @@ NAMES: dict[str, str] = {
     # Methods and borrowed containers.
     "numba.core.types:BoundFunction": "base of the type of container.method",
     "numba.core.typing.templates:AttributeTemplate": "finds a method, or a field of a borrowed container",
+    "numba.core.typing.templates:Signature": "what an operator of a container takes",
     "numba.core.types:MemInfoPointer": "the type of the pointer that a container object holds",
     "numba.core.types:StructRef.get_data_type": "the type of the fields of a container",
     "numba.core.base:BaseContext.data_model_manager": "how these fields are laid out",
@@ -142,6 +148,7 @@ check_release()
 from numba.core import ir  # noqa: E402, F401
 from numba.core.analysis import compute_cfg_from_blocks  # noqa: E402, F401
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache  # noqa: E402, F401
+from numba.core.callconv import RETCODE_USEREXC  # noqa: E402, F401
 from numba.core.codegen import JITCodeLibrary  # noqa: E402, F401
 from numba.core.compiler import Compiler, compile_result  # noqa: E402, F401
 from numba.core.compiler_lock import global_compiler_lock  # noqa: E402, F401
@@ -149,7 +156,7 @@ from numba.core.imputils import fix_returning_optional  # noqa: E402, F401
 from numba.core.registry import CPUDispatcher, cpu_target  # noqa: E402, F401
 from numba.core.rewrites import Rewrite, register_rewrite  # noqa: E402, F401
 from numba.core.runtime.nrtdynmod import _meminfo_struct_type as meminfo_struct_type  # noqa: E402, F401
-from numba.core.typing.templates import AttributeTemplate  # noqa: E402, F401
+from numba.core.typing.templates import AttributeTemplate, Signature  # noqa: E402, F401
 
 types: Any = numba.types  # whose stubs do not have these
 BoundFunction, DispatcherType = types.BoundFunction, types.Dispatcher

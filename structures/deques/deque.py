@@ -46,12 +46,12 @@ from structures.status import (
     DTYPE_HINT,
     as_array,
     dtype_name,
-    float32,
+    error,
     float32_array,
-    float64,
     float64_array,
     int64,
     int64_array,
+    number,
 )
 
 _DTYPES = ("int64", "int32", "float64", "float32")
@@ -191,23 +191,18 @@ class Deque(Facade):
 
     def _value(self, value: Any) -> Any:
         """Return a value in the range of the dtype, or raise."""
-        if self.dtype.kind == "f":
-            return (float32 if self.dtype == np.float32 else float64)(value, "value")
-        number = int64(value, "value", DTYPE_HINT)
-        if self.dtype == np.int32 and not -(2**31) <= number < 2**31:
-            raise OverflowError(f"value {number} does not fit int32")
-        return number
+        return number(value, "value", self.dtype)
 
     def _index(self, index: int) -> int:
         """Return an index, or raise if there is no such element."""
-        number, n = int64(index, "index"), len(self)
-        if not -n <= number < n:
-            raise IndexError(f"index {number} is out of range for {n} elements")
-        return number
+        place, n = int64(index, "index"), len(self)
+        if not -n <= place < n:
+            raise IndexError(f"index {place} is out of range for {n} elements")
+        return place
 
     def _must_not_be_empty(self) -> None:
         if not len(self):
-            raise IndexError("the deque is empty")
+            raise error(status.NO_ELEMENT, type(self).__name__)
 
     def __getitem__(self, index: int) -> Any:
         return self._kernels.get(self, self._index(index))
@@ -354,7 +349,7 @@ class Deque(Facade):
         else:
             values = int64_array(values, "values", DTYPE_HINT)
         failure = self._kernels.extend(self, values)
-        if failure == status.OVERFLOW:
+        if failure == status.TOO_LARGE:
             i = int(np.argmax((values < -(2**31)) | (values >= 2**31)))
             raise OverflowError(f"values[{i}] {values[i]} does not fit int32")
         self._done(failure, f"{values.size} elements")

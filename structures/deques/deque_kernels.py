@@ -132,7 +132,7 @@ def _reserve(self, n):
 def _refusal(self, value):
     """Return the status of a value that cannot be an element, or for which there is no room, else 0."""
     if is_past_int32(value, self.zero):
-        return status.OVERFLOW
+        return status.TOO_LARGE
     if rarely(self.size == self.ring.size) and not _grow(self, 2 * self.size):
         return status.NO_MEMORY
     return status.OK
@@ -157,6 +157,13 @@ def _appendleft(self, value):
         pointer_to(self.ring, self.start)[0] = as_count(value, self.zero)
         self.size += 1
     return failure
+
+
+@method(DequeType, "_before_pop")
+@method(DequeType, "_before_popleft")
+@quiet
+def _before_pop(self):
+    return status.OK if self.size > 0 else status.NO_ELEMENT
 
 
 @method(DequeType, "pop")
@@ -185,7 +192,7 @@ def _extend(self, values):
     """Append all elements of an array, or none if there is no memory or one of them does not fit."""
     for i in range(values.size):
         if is_past_int32(values[i], self.zero):
-            return status.OVERFLOW
+            return status.TOO_LARGE
     if _reserve(self, self.size + values.size) < 0:
         return status.NO_MEMORY
     for i in range(values.size):
@@ -202,6 +209,12 @@ def _index_of(self, index):
     return from_start if from_start < self.size else -1
 
 
+@method(DequeType, "_before_getitem")
+@quiet
+def _before_getitem(self, index):
+    return status.OK if _index_of(self, index) >= 0 else status.OUT_OF_RANGE
+
+
 @method(DequeType, "get")
 @inlined
 def _get(self, index, default=0):
@@ -216,7 +229,7 @@ def _set(self, index, value):
     if i < 0:
         return status.OUT_OF_RANGE
     if is_past_int32(value, self.zero):
-        return status.OVERFLOW
+        return status.TOO_LARGE
     pointer_to(self.ring, _place_of(self, i))[0] = as_count(value, self.zero)
     return status.OK
 
@@ -229,6 +242,12 @@ def _to_array(self):
     elements = new_elements(self.size, self.zero)
     _write_in_order(self, elements)
     return elements
+
+
+@method(DequeType, "to_arrays")
+@kernel
+def _to_arrays(self):
+    return (_to_array(self),)
 
 
 @method(DequeType, "equals")

@@ -6,7 +6,7 @@ from numba.experimental import structref
 from structures import status
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, quiet
-from structures.primitives.memory import are_equal, copy_prefix, new_words
+from structures.primitives.memory import copy_prefix, new_words
 from structures.primitives.simd import larger, pointer_to
 
 
@@ -74,8 +74,6 @@ def new_disjoint_sets(n):
     """Return `n` elements, each in a set of its own."""
     n = larger(n, 0)
     self = new(disjoint_sets_type)
-    n = larger(n, 0)
-    self = new(disjoint_sets_type)
     self.links = new_words(larger(n, 8))
     for element in range(n):
         self.links[element] = -1
@@ -102,6 +100,37 @@ def _add(self):
     self.n_elements = element + 1
     self.n_sets += 1
     return element
+
+
+@inner
+def _is_element(self, element):
+    return element >= 0 and element < self.n_elements
+
+
+@method(DisjointSetsType, "_before_find")
+@method(DisjointSetsType, "_before_root")
+@method(DisjointSetsType, "_before_size")
+@quiet
+def _before_find(self, element):
+    return status.OK if _is_element(self, element) else status.OUT_OF_RANGE
+
+
+@method(DisjointSetsType, "_before_connected")
+@method(DisjointSetsType, "_before_union")
+@quiet
+def _before_union(self, one, other):
+    return status.OK if _is_element(self, one) and _is_element(self, other) else status.OUT_OF_RANGE
+
+
+@method(DisjointSetsType, "_before_union_many")
+@quiet
+def _before_union_many(self, ones, others):
+    if ones.size != others.size:
+        return status.UNEQUAL
+    for i in range(ones.size):
+        if _before_union(self, ones[i], others[i]) < 0:
+            return status.OUT_OF_RANGE
+    return status.OK
 
 
 @method(DisjointSetsType, "find")
@@ -216,7 +245,11 @@ def _equals(self, other):
     """Return whether the same elements are together in both."""
     if self.n_elements != other.n_elements or self.n_sets != other.n_sets:
         return False
-    return are_equal(labels_of(self), labels_of(other))
+    labels, other_labels = labels_of(self), labels_of(other)
+    element = 0
+    while element < labels.size and labels[element] == other_labels[element]:
+        element += 1
+    return element == labels.size
 
 
 @method(DisjointSetsType, "copy")

@@ -239,6 +239,33 @@ def _add_key(self, word, word_0, word_1, n):
     return slots[4 * slot + 2]
 
 
+@method(ByteCounterType, "_before_add")
+@method(ByteCounterType, "_before_set")
+@method(ByteCounterType, "_before_get")
+@method(ByteCounterType, "_before_id_of")
+@quiet
+def _before_add(self, data, start, end):
+    return status.OK if 0 <= start <= end <= data.size else status.OUT_OF_RANGE
+
+
+@method(ByteCounterType, "_before_get_many")
+@method(ByteCounterType, "_before_add_many")
+@quiet
+def _before_add_many(self, data, offsets):
+    """Test that all words are in `data`."""
+    for i in range(offsets.size - 1):
+        if _before_add(self, data, offsets[i], offsets[i + 1]) < 0:
+            return status.OUT_OF_RANGE
+    return status.OK
+
+
+@method(ByteCounterType, "_before_count")
+@method(ByteCounterType, "_before_word")
+@quiet
+def _before_count(self, word_id):
+    return status.OK if word_id >= 0 and word_id < self.size else status.OUT_OF_RANGE
+
+
 @method(ByteCounterType, "add")
 @quiet
 def _add(self, data, start, end, n=1):

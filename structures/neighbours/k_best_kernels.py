@@ -174,6 +174,47 @@ def _insert(self, start, place, distance, id, flag):
         insert_lane(flags, place, self.k, as_element(flags, flag != 0))
 
 
+@method(KBestType, "_before_row")
+@method(KBestType, "_before_size")
+@method(KBestType, "_before_sort")
+@method(KBestType, "_before_worst")
+@quiet
+def _before_row(self, row):
+    return status.OK if row >= 0 and row < self.n_rows else status.OUT_OF_RANGE
+
+
+@method(KBestType, "_before_entry")
+@method(KBestType, "_before_flag")
+@method(KBestType, "_before_set_flag")
+@quiet
+def _before_entry(self, row, place):
+    return _before_row(self, row) if place >= 0 and place < self.k else status.OUT_OF_RANGE
+
+
+@method(KBestType, "_before_push")
+@method(KBestType, "_before_push_unchecked")
+@quiet
+def _before_push(self, row, distance, id):
+    failure = _before_row(self, row)
+    if failure < 0:
+        return failure
+    if distance != distance:
+        return status.NOT_A_NUMBER
+    return status.OK if id >= 0 and as_element(self.ids, id) == id else status.INVALID
+
+
+@method(KBestType, "_before_push_many")
+@quiet
+def _before_push_many(self, rows, distances, ids):
+    if not (rows.size == distances.size == ids.size):
+        return status.UNEQUAL
+    for i in range(rows.size):
+        failure = _before_push(self, rows[i], distances[i], ids[i])
+        if failure < 0:
+            return failure
+    return status.OK
+
+
 @method(KBestType, "push")
 @quiet
 def _push(self, row, distance, id, flag=0):

@@ -1,5 +1,7 @@
 """The numba type of ``CountBuckets`` and its methods: kernels that take a container."""
 
+from types import MappingProxyType
+
 from numba import types
 from numba.experimental import structref
 
@@ -48,6 +50,9 @@ class CountBucketsType(CountedType):
     """numba type of :class:`CountBuckets`."""
 
     mutating_reads = ("peek", "peek_min", "nlargest")
+    subjects = MappingProxyType(
+        {"ceiling_count": "no count at or above {}", "floor_count": "no count at or below {}"}
+    )
 
 
 count_buckets_type = CountBucketsType(
@@ -344,11 +349,23 @@ def nearest_count(self, count, is_above):
     return bucket != END, self.cells[bucket + COUNT]
 
 
+@method(CountBucketsType, "_before_ceiling_count")
+@quiet
+def _before_ceiling_count(self, count):
+    return status.OK if nearest_count(self, count, True)[0] else status.MISSING
+
+
 @method(CountBucketsType, "ceiling_count")
 @quiet
 def _ceiling_count(self, count, default=0):
     is_there, found = nearest_count(self, count, True)
     return found if is_there else default
+
+
+@method(CountBucketsType, "_before_floor_count")
+@quiet
+def _before_floor_count(self, count):
+    return status.OK if nearest_count(self, count, False)[0] else status.MISSING
 
 
 @method(CountBucketsType, "floor_count")

@@ -48,16 +48,7 @@ from structures.priority_queues.heap_kernels import (
 from structures.priority_queues.tournament import check_tournament
 from structures.priority_queues.tournament_kernels import has_room, new_heap, tournament
 from structures.priority_queues.tournament_layout import ABSENT
-from structures.status import (
-    DTYPE_HINT,
-    as_array,
-    dtype_name,
-    float32,
-    float64,
-    float64_array,
-    int64,
-    int64_array,
-)
+from structures.status import as_array, dtype_name, error, float64_array, int64, int64_array, number
 
 _DTYPES = ("int64", "int32", "float64", "float32")
 
@@ -204,20 +195,15 @@ class Heap(Facade):
 
     def _priority(self, value: Any) -> Any:
         """Return a priority in the range of the dtype, or raise."""
-        if self.dtype.kind == "f":
-            return (float32 if self.dtype == np.float32 else float64)(value, "priority")
-        number = int64(value, "priority", DTYPE_HINT)
-        if self.dtype == np.int32 and not -(2**31) <= number < 2**31:
-            raise OverflowError(f"priority {number} does not fit int32")
-        return number
+        return number(value, "priority", self.dtype)
 
     @staticmethod
     def _payload(value: Any, name: str = "payload") -> int:
         """Return a payload, or raise."""
-        number = int64(value, name)
-        if number == ABSENT:
+        payload = int64(value, name)
+        if payload == ABSENT:
             raise OverflowError(f"{name} must be below 2**63 - 1")
-        return number
+        return payload
 
     def _pair(self, priority: Any, payload: Any) -> tuple[Any, int]:
         """Return a checked pair, or raise."""
@@ -228,7 +214,7 @@ class Heap(Facade):
 
     def _must_not_be_empty(self) -> None:
         if not len(self):
-            raise IndexError("the heap is empty")
+            raise error(status.NO_ELEMENT, type(self).__name__)
 
     def push(self, priority: Any, payload: int) -> int:
         """Insert a pair.

@@ -188,12 +188,32 @@ def heap_of_pairs(typ, zero, priorities, payloads):
 
 
 # -------------------------------------------------------------------------------------------- one entry
+@method(PlainHeapType, "_before_peek")
+@method(PlainHeapType, "_before_pop")
+@quiet
+def _before_pop(self):
+    return status.OK if self.size > 0 else status.NO_ELEMENT
+
+
 @inner
 def _refusal(self, priority, payload):
     """Return the status of a pair that cannot be an entry, else 0."""
     if priority != priority:
         return status.NOT_A_NUMBER
-    return status.OVERFLOW if (payload == ABSENT) | is_past_int32(priority, self.zero) else status.OK
+    return status.TOO_LARGE if (payload == ABSENT) | is_past_int32(priority, self.zero) else status.OK
+
+
+@method(PlainHeapType, "_before_pushpop")
+@quiet
+def _before_pushpop(self, priority, payload):
+    return _refusal(self, priority, payload)
+
+
+@method(PlainHeapType, "_before_replace")
+@quiet
+def _before_replace(self, priority, payload):
+    failure = _refusal(self, priority, payload)
+    return failure if failure < 0 else _before_pop(self)
 
 
 @inner

@@ -122,6 +122,24 @@ def _prefetch(self, key):
     prefetch(self.ranks, key)
 
 
+@method(IndexedHeapType, "_before_setdefault")
+@quiet
+def _before_setdefault(self, key, default):
+    if _id_of(self, key) < 0:
+        return status.OUT_OF_RANGE
+    return status.NOT_A_NUMBER if default != default and not self.contains(key) else status.OK
+
+
+@method(IndexedHeapType, "_before_replace")
+@quiet
+def _before_replace(self, key, count):
+    if _id_of(self, key) < 0:
+        return status.OUT_OF_RANGE
+    if count != count:
+        return status.NOT_A_NUMBER
+    return status.OK if self.size > 0 else status.EMPTY
+
+
 @method(IndexedHeapType, "replace")
 @quiet
 def _replace(self, key, count):

@@ -298,6 +298,15 @@ def _remove(self, key):
     return take_out(self, key_id) if is_in(self, key_id) else status.MISSING
 
 
+@method(HeapType, "_before_getitem")
+@quiet
+def _before_getitem(self, key):
+    key_id = self._id_of(key)
+    if key_id < 0:
+        return key_id
+    return status.OK if is_in(self, key_id) else status.MISSING
+
+
 @method(HeapType, "get")
 @quiet
 def _get(self, key, default=0):

@@ -105,10 +105,12 @@ from structures.sorted_maps.sorted_map_layout import (
 )
 from structures.status import (
     DTYPE_HINT,
+    EMPTY,
     INT64_MAX,
     INT64_MIN,
     as_array,
     dtype_name,
+    error,
     float64,
     float64_array,
     int64,
@@ -377,7 +379,7 @@ class SortedMap(Map):
     # --------------------------------------------------------------------------------------- both ends
     def _must_have_keys(self) -> None:
         if not len(self):
-            raise KeyError(f"{type(self).__name__} is empty")
+            raise error(EMPTY, type(self).__name__)
 
     def peek_min(self) -> tuple[Any, Any]:
         """Return (key, value) of the least key.
@@ -793,7 +795,7 @@ class SortedMap(Map):
         """
         i = int64(i, "i")
         if not 0 <= i < len(self):
-            raise IndexError(f"rank {i} of {len(self)} keys")
+            raise IndexError(f"rank {i} is out of range for {len(self)} keys")
         return self._kernels.select(self, i)
 
     # ------------------------------------------------------------------------------------------- ranges

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,18 @@ DTYPES = {"int64": types.int64, "float64": types.float64}
 @structref.register
 class SortedMapType(MapType):
     """numba type of :class:`SortedMap`: one concrete type per dtype of the keys and of the values."""
+
+    subjects = MappingProxyType(
+        {
+            "floor": "no key at or below {}",
+            "lower": "no key below {}",
+            "ceiling": "no key at or above {}",
+            "higher": "no key above {}",
+            "floor_many": "no key at or below one of keys",
+            "ceiling_many": "no key at or above one of keys",
+            "select": "rank {}",
+        }
+    )
 
     def _dtype(self, field: str) -> np.dtype:
         return np.dtype(np.float64 if isinstance(self.field_dict[field], types.Float) else np.int64)
@@ -443,6 +456,15 @@ def remove_and_return(self, key):
 
 
 # ----------------------------------------------------------------------------------------- the two ends
+@method(SortedMapType, "_before_peek_min")
+@method(SortedMapType, "_before_peek_max")
+@method(SortedMapType, "_before_pop_min")
+@method(SortedMapType, "_before_pop_max")
+@quiet
+def _before_peek_min(self):
+    return status.OK if self.size > 0 else status.EMPTY
+
+
 @method(SortedMapType, "peek_min")
 @quiet
 def _peek_min(self, default=(0, 0)):
@@ -501,6 +523,36 @@ def place_after(self, order, or_at):
     return at_or_after(self.rows, leaf, place)
 
 
+@inner
+def _nearest_place(self, key, is_below, or_at):
+    order = order_of(self, key)
+    return place_before(self, order, or_at) if is_below else place_after(self, order, or_at)
+
+
+@method(SortedMapType, "_before_floor")
+@quiet
+def _before_floor(self, key):
+    return status.OK if _nearest_place(self, key, True, True) != NONE else status.MISSING
+
+
+@method(SortedMapType, "_before_lower")
+@quiet
+def _before_lower(self, key):
+    return status.OK if _nearest_place(self, key, True, False) != NONE else status.MISSING
+
+
+@method(SortedMapType, "_before_ceiling")
+@quiet
+def _before_ceiling(self, key):
+    return status.OK if _nearest_place(self, key, False, True) != NONE else status.MISSING
+
+
+@method(SortedMapType, "_before_higher")
+@quiet
+def _before_higher(self, key):
+    return status.OK if _nearest_place(self, key, False, False) != NONE else status.MISSING
+
+
 @method(SortedMapType, "floor")
 @quiet
 def _floor(self, key, default=(0, 0)):
@@ -530,6 +582,12 @@ def _higher(self, key, default=(0, 0)):
 @quiet
 def _rank(self, key):
     return rank_of(self.rows, self.root, self.height, order_of(self, key))
+
+
+@method(SortedMapType, "_before_select")
+@quiet
+def _before_select(self, i):
+    return status.OK if i >= 0 and i < self.size else status.OUT_OF_RANGE
 
 
 @method(SortedMapType, "select")
@@ -690,6 +748,26 @@ def nearest_many(self, keys, is_below, default):
         if place == NONE:
             missing = smaller(missing, i)
     return found, values, missing
+
+
+@inner
+def _has_all_nearest(self, keys, is_below):
+    for i in range(keys.size):
+        if _nearest_place(self, keys[i], is_below, True) == NONE:
+            return status.MISSING
+    return status.OK
+
+
+@method(SortedMapType, "_before_floor_many")
+@quiet
+def _before_floor_many(self, keys):
+    return _has_all_nearest(self, keys, True)
+
+
+@method(SortedMapType, "_before_ceiling_many")
+@quiet
+def _before_ceiling_many(self, keys):
+    return _has_all_nearest(self, keys, False)
 
 
 @method(SortedMapType, "floor_many")

@@ -11,6 +11,7 @@ from structures import status
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, quiet
 from structures.hash_tables.int_map_kernels import int_map_type, new_map
+from structures.primitives.hashing import MAX_ID
 from structures.primitives.memory import copy_prefix, new_words
 from structures.primitives.simd import larger
 from structures.primitives.sorting import sort
@@ -157,6 +158,29 @@ def _give_up(self, left, right, size):
     if size == 0:
         _forget(self, left, right)
     return status.NO_MEMORY
+
+
+@inner
+def _is_pair(left, right):
+    return 0 <= left <= MAX_ID and 0 <= right <= MAX_ID
+
+
+@method(PairIndexType, "_before_add")
+@quiet
+def _before_add(self, left, right, position):
+    if not _is_pair(left, right):
+        return status.INVALID
+    return status.OK if position >= 0 and position < self.tokens.cells.size else status.OUT_OF_RANGE
+
+
+@method(PairIndexType, "_before_add_many")
+@quiet
+def _before_add_many(self, left, right, positions):
+    for i in range(positions.size):
+        failure = _before_add(self, left, right, positions[i])
+        if failure < 0:
+            return failure
+    return status.OK
 
 
 @method(PairIndexType, "add")

@@ -171,6 +171,36 @@ def checked_segment(tokens):
     return new_token_list(tokens, segment_offsets)
 
 
+@method(TokenListType, "_before_token")
+@quiet
+def _before_token(self, position):
+    return status.OK if position >= 0 and position < self.cells.size else status.OUT_OF_RANGE
+
+
+@method(TokenListType, "_before_next")
+@method(TokenListType, "_before_prev")
+@method(TokenListType, "_before_segment_at")
+@quiet
+def _before_next(self, position):
+    if _before_token(self, position) < 0 or token_of(self.cells, position) == TOMBSTONE:
+        return status.OUT_OF_RANGE
+    return status.OK
+
+
+@method(TokenListType, "_before_merge")
+@quiet
+def _before_merge(self, position, new_token):
+    failure = _before_next(self, position)
+    return failure if failure < 0 or 0 <= new_token <= MAX_ID else status.INVALID
+
+
+@method(TokenListType, "_before_segment")
+@method(TokenListType, "_before_segment_positions")
+@quiet
+def _before_segment(self, segment):
+    return status.OK if segment >= 0 and segment + 1 < self.segment_offsets.size else status.OUT_OF_RANGE
+
+
 @method(TokenListType, "next")
 @quiet
 def _next(self, position):

@@ -538,6 +538,7 @@ def test_inspect(folder, tokenizer, merges):
         "merges": 300,
         "special_tokens": tokenizer.special_tokens,
         "pattern": "gpt2",
+        "fingerprint": bpe.ids.fingerprint(tokenizer),
         "texts": [
             {
                 "name": "book.txt",
@@ -552,6 +553,17 @@ def test_inspect(folder, tokenizer, merges):
     assert "on special.txt" in run("inspect", "tok.json", "special.txt").stdout
     Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern=["a", "b"]).save("plain.json")
     assert "pattern: a then b" in run("inspect", "plain.json").stdout
+
+
+# ----------------------------------------------------------------------------------------------- diff
+def test_diff(folder, tokenizer):
+    result = run("diff", "tok.json", "tok.json")
+    assert (result.exit_code, result.stdout) == (0, "no difference\n")
+    tokenizer.with_vocab_size(600).save("fewer.json")
+    result = run("diff", "tok.json", "fewer.json")
+    assert result.exit_code == 1
+    assert "only in the first: " in result.stdout
+    assert "encoded differently: b" in result.stdout
 
 
 # ------------------------------------------------------------------------------------- real processes
