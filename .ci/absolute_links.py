@@ -1,6 +1,6 @@
 """Make the links of the README absolute, for the description of the package, which has no folder around it.
 
-python .ci/absolute_links.py FOLDER: change FOLDER/README.md; the address is "Source" of FOLDER/pyproject.toml.
+python .ci/absolute_links.py FOLDER: change FOLDER/README.md; the address is "Source" in its pyproject.toml.
 """
 
 import re

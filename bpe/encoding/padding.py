@@ -66,12 +66,8 @@ def pad_batch(
     >>> mask.sum(axis=1)  # the tokens of each text
     array([3, 1])
     """
-<<<<<<< HEAD
-    lengths: np.ndarray = np.diff(np.asarray(offsets, np.int64))
-=======
     offsets = np.asarray(offsets, np.int64)
     lengths = offsets[1:] - offsets[:-1]
->>>>>>> main
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(ids) or (lengths < 0).any():
         raise ValueError(f"offsets must rise from 0 to {len(ids)}, the number of ids")
     if as_index(pad_id) < 0:
