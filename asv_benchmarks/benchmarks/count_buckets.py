@@ -73,20 +73,48 @@ def n_frequent_in_map(counts, keys, width):
     return (found,)
 
 
-class Window(Comparison):
-    """Keys enter a window of a tenth of them and leave it again."""
+@kernel
+def hits(counts, keys, capacity):
+    """Return how many keys a cache finds that evicts the least frequently used one."""
+    found = 0
+    for key in keys:
+        if key in counts:
+            found += 1
+        elif len(counts) == capacity:
+            counts.pop_min()
+        counts.add(key, 1)
+    return (found,)
 
-    params = (SIZES, ("greatest", "spread", "n_frequent"), ("zipfian", "uniform"))
+
+@kernel
+def hits_with_heap(counts, keys, capacity):
+    found = 0
+    for key in keys:
+        if key in counts:
+            found += 1
+        elif len(counts) == capacity:
+            counts.pop()
+        counts.add(key, 1)
+    return (found,)
+
+
+class Window(Comparison):
+    """Keys enter a window of a tenth of them and leave it again; or a cache with a hundredth of them."""
+
+    params = (SIZES, ("greatest", "spread", "n_frequent", "hits"), ("zipfian", "rare", "frequent"))
     param_names = ("items", "question", "keys")
 
     def prepare(self, n, question, kind):
-        uniform = np.random.default_rng(2).integers(0, n // 5, n)
-        self.keys, self.width = zipfian(n, n) if kind == "zipfian" else uniform, n // 10
-        self.run = {"greatest": greatest, "spread": spread, "n_frequent": n_frequent}[question]
+        n_keys = n // 5 if kind == "rare" else n // 100 + 1  # one of two is in the window, or each ten times
+        uniform = np.random.default_rng(2).integers(0, n_keys, n)
+        self.keys = zipfian(n, n) if kind == "zipfian" else uniform
+        self.width = n // 100 + 1 if question == "hits" else n // 10
+        self.run = {"greatest": greatest, "spread": spread, "n_frequent": n_frequent, "hits": hits}[question]
         self.run_other, self.others = {
             "greatest": (greatest, (MaxHeap,)),
             "spread": (spread_of_heaps, (MaxHeap, MinHeap)),
             "n_frequent": (n_frequent_in_map, (IntMap,)),
+            "hits": (hits_with_heap, (MinHeap,)),
         }[question]
 
     def ours(self):
