@@ -1,4 +1,4 @@
-"""``CountBuckets`` in a window that slides over keys, against heaps and a map that answer the same question."""
+"""``CountBuckets`` in a window that slides over keys, against heaps and a map that answer the same."""
 
 import numpy as np
 

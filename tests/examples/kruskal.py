@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """The minimum spanning tree of a list of edges: Kruskal's algorithm with ``DisjointSets``.
 
 What it shows: ``union`` returns whether two sets were joined, that is, whether an edge closes no circle. The

@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """The median of a sliding window over a series of floats, with a multiset in a ``SortedMap``.
 
 What it shows: float keys; counts as values, which make a map a multiset; a cursor that goes from a key to its

@@ -12,7 +12,9 @@ BLOCKS = dict(blocks_of("structures/vendor.rst"))
 
 
 def test_a_copy(tmp_path):
-    shutil.copytree(ROOT / "structures", tmp_path / "structures", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "structures", tmp_path / "structures", ignore=shutil.ignore_patterns("__pycache__")
+    )
     shutil.copy(ROOT / "LICENSE", tmp_path)
     subprocess.run(["sh", "-ec", BLOCKS["sh"]], cwd=tmp_path, check=True)
     shutil.rmtree(tmp_path / "structures")
