@@ -15,6 +15,8 @@ where all costs are about the same (1347 cells leave the queue), 0.23 where they
 
 Source: P. E. Hart, N. J. Nilsson, B. Raphael, A formal basis for the heuristic determination of minimum
 cost paths (1968).
+
+Timing: ``python asv_benchmarks/examples_table.py``.
 """
 
 import numpy as np

@@ -8,6 +8,8 @@ sets are made inside ``@njit``.
 Complexity: O(m log m) for m edges, which are sorted.
 
 Source: J. B. Kruskal, On the shortest spanning subtree of a graph and the traveling salesman problem (1956).
+
+Timing: ``python asv_benchmarks/examples_table.py``.
 """
 
 import numpy as np
