@@ -141,10 +141,20 @@ def raised(function, container):
 def shown(row):
     return getattr(row, "__name__", "").replace("<lambda>", "")
 
+
 if __name__ == "__main__":
-    for make, verb in FEW+ALL:
-        a=raised(verb, make())
-        try: b=raised(njit(boundscheck=True)(verb), make())
-        except BaseException as e: b=e
-        ok = not isinstance(b,BaseException) and a[0]==b[0] and (a[1]==b[1] or a[1].startswith(b[1]))
-        print("ok " if ok else "NO ", make.__name__, verb.__code__.co_firstlineno, a[0].__name__, a[1], "" if ok else str(b)[:300])
+    for make, verb in FEW + ALL:
+        a = raised(verb, make())
+        try:
+            b = raised(njit(boundscheck=True)(verb), make())
+        except BaseException as e:
+            b = e
+        ok = not isinstance(b, BaseException) and a[0] == b[0] and (a[1] == b[1] or a[1].startswith(b[1]))
+        print(
+            "ok " if ok else "NO ",
+            make.__name__,
+            verb.__code__.co_firstlineno,
+            a[0].__name__,
+            a[1],
+            "" if ok else str(b)[:300],
+        )
