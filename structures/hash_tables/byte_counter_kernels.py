@@ -3,6 +3,8 @@
 Kernels on plain arrays come first, then the type, then its methods.
 """
 
+from types import MappingProxyType
+
 from numba import types
 from numba.experimental import structref
 
@@ -108,6 +110,8 @@ def counts_by_id(slots, n_words):
 @structref.register
 class ByteCounterType(StructType):
     """numba type of :class:`ByteCounter`."""
+
+    subjects = MappingProxyType({"count": "id {}", "word": "id {}"})
 
 
 byte_counter_type = ByteCounterType(

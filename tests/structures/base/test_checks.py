@@ -142,7 +142,7 @@ def shown(row):
     return getattr(row, "__name__", "").replace("<lambda>", "")
 
 if __name__ == "__main__":
-    for make, verb in FEW+ALL:
+    for make, verb in ALL[-11:]:
         a=raised(verb, make())
         try: b=raised(njit(boundscheck=True)(verb), make())
         except BaseException as e: b=e
