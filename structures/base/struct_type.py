@@ -127,7 +127,23 @@ class StructType(types.StructRef):
 
 
 class GoneType(StructType):
-    """A type of another release, whose class may no longer exist or have other fields; it has no values."""
+    """A type of another release, or of the other setting of ``NUMBA_BOUNDSCHECK``; it has no values.
+
+    Its class may no longer exist, or have other fields. It is pickled as it was, for whom it is not gone: numba
+    writes the index of a cache with the keys that it has read.
+    """
+
+    def __init__(self, module: str, class_name: str, fields: Any) -> None:
+        self._made_by = module, class_name
+        super().__init__(fields)
+
+    @property
+    def key(self) -> Any:
+        """What equality and hashes of these types depend on."""
+        return self._made_by, super().key
+
+    def __reduce__(self) -> Any:
+        return _type_of, (*self._made_by, self._plain_fields)
 
 
 _DIGEST_FIELD = f"digest_{DIGEST}"
@@ -136,11 +152,12 @@ _DIGEST_FIELD = f"digest_{DIGEST}"
 def _type_of(module: str, name: str, fields: Any) -> StructType:
     """Return a type that was pickled, maybe by another release."""
     if any(each.startswith("digest_") and each != _DIGEST_FIELD for each, _ in fields):
-        return GoneType(fields)
+        return GoneType(module, name, fields)
     if (module, name) not in _CLASSES:
         with suppress(ImportError):
             importlib.import_module(module)
-    return _CLASSES.get((module, name), GoneType)(fields)
+    found = _CLASSES.get((module, name))
+    return GoneType(module, name, fields) if found is None else found(fields)
 
 
 def fields_of(**fields: Any) -> list[tuple[str, Any]]:
