@@ -102,6 +102,7 @@ class StructType(types.StructRef):
         """The types of the fields, by name."""
         return dict(self._plain_fields)
 
+    float_key_hint = ""  # what to do where a key is a float
     number_parameters: Collection[str] = ()  # the parameters of methods that are counts or values
     changing_verbs: Collection[str] = _CHANGING_VERBS  # no other method changes what a container holds
     mutating_reads: Collection[str] = ()  # verbs that read, but move entries on the way
@@ -129,8 +130,8 @@ class StructType(types.StructRef):
 class GoneType(StructType):
     """A type of another release, or of the other setting of ``NUMBA_BOUNDSCHECK``; it has no values.
 
-    Its class may no longer exist, or have other fields. It is pickled as it was, for whom it is not gone: numba
-    writes the index of a cache with the keys that it has read.
+    Its class may no longer exist, or have other fields. It is pickled as it was read: numba writes the index
+    of a cache with all keys that it has read, for processes where the type is not gone.
     """
 
     def __init__(self, module: str, class_name: str, fields: Any) -> None:

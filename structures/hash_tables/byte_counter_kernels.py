@@ -16,6 +16,7 @@ from structures.primitives.hashing import mix_two, put_seed, seed_of
 from structures.primitives.memory import copy_prefix, new_bytes, new_words
 from structures.primitives.priorities import sum_leaves_range
 from structures.primitives.simd import after, larger, local_words, pointer_to, smaller
+from structures.status import Failure
 
 _MIN_BITS = 3
 _BLOCK = 64  # strings whose cache lines are prefetched at a time
@@ -111,7 +112,12 @@ def counts_by_id(slots, n_words):
 class ByteCounterType(StructType):
     """numba type of :class:`ByteCounter`."""
 
-    subjects = MappingProxyType({"count": "id {}", "word": "id {}"})
+    subjects = MappingProxyType(
+        {
+            **dict.fromkeys(("add", "set", "get", "id_of"), "data[{}:{}]"),
+            **dict.fromkeys(("count", "word"), "id {}"),
+        }
+    )
 
 
 byte_counter_type = ByteCounterType(
@@ -385,7 +391,7 @@ def _add_many(self, data, offsets, counts):
     n_words = self.size
     n_all = larger(offsets.size - 1, 0)
     if counts.size != n_all and counts.size != 0:
-        return status.OUT_OF_RANGE, smaller(counts.size, n_all)
+        return status.UNEQUAL, smaller(counts.size, n_all)
     word_0s, word_1s, first_slots = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
     for first in range(0, n_all, _BLOCK):
         n = smaller(_BLOCK, n_all - first)
@@ -418,13 +424,9 @@ def _add_many(self, data, offsets, counts):
 def byte_counter_of(data, offsets, counts):
     """Return a counter made from arrays, or release it and raise as the Python class does."""
     self = new_byte_counter()
-    failure, _ = _add_many(self, data, offsets, counts)
-    if failure == status.OUT_OF_RANGE:
-        raise ValueError("there are not as many counts as words")
-    if failure == status.OVERFLOW:
-        raise OverflowError("a sum of counts does not fit int64")
+    failure, i = _add_many(self, data, offsets, counts)
     if failure < 0:
-        raise MemoryError
+        raise Failure(failure, "ByteCounter", "word {}", i)
     return self
 
 

@@ -41,7 +41,7 @@ from structures.priority_queues.count_buckets_cells import (
     slide,
     smallest,
 )
-from structures.status import INT64_MAX, INT64_MIN
+from structures.status import INT64_MAX, INT64_MIN, Failure
 
 
 # ------------------------------------------------------------------------------------------------ type
@@ -437,11 +437,9 @@ def count_buckets_of(keys, counts):
     """Return a container of arrays, or raise as the class in Python does; the container is released then."""
     check_sizes(keys, counts)
     self = new_count_buckets()
-    failure, _ = insert_many(self, keys, counts)
-    if failure == status.DUPLICATE:
-        raise ValueError("a key is a duplicate")
+    failure, i = insert_many(self, keys, counts)
     if failure < 0:
-        raise MemoryError
+        raise Failure(failure, "", "{}", keys[i])
     return self
 
 

@@ -45,6 +45,7 @@ from structures.priority_queues.tournament_layout import (
     words_for,
     write_leaf,
 )
+from structures.status import Failure
 
 _LINE = 8  # words in a cache line
 _FEW = 1 << 10  # leaves; up to here, there are four to eight times as many after growth
@@ -181,11 +182,9 @@ def heap_of_pairs(typ, zero, priorities, payloads):
     self = new_heap(typ, priorities.size, zero, 0, 0)
     if not has_room(self, priorities.size):
         raise MemoryError
-    failure, _ = fill(self, priorities, payloads)
-    if failure == status.NOT_A_NUMBER:
-        raise ValueError("a priority is not a number")
+    failure, i = fill(self, priorities, payloads)
     if failure < 0:
-        raise OverflowError("a payload is 2**63 - 1")
+        raise Failure(failure, "", "payload {}", payloads[i])
     return self
 
 

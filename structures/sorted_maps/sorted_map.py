@@ -108,6 +108,7 @@ from structures.status import (
     EMPTY,
     INT64_MAX,
     INT64_MIN,
+    KEY_DTYPE_HINT,
     as_array,
     dtype_name,
     error,
@@ -294,7 +295,7 @@ class SortedMap(Map):
 
     def _keys(self, keys: Any) -> np.ndarray:
         if self.key_dtype == np.int64:
-            return int64_array(keys, "keys", "make it with key_dtype=float for float keys")
+            return int64_array(keys, "keys", KEY_DTYPE_HINT)
         array = float64_array(keys, "keys")
         if np.isnan(array).any():
             raise ValueError(f"keys[{np.argmax(np.isnan(array))}] is not a number")

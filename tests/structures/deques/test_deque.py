@@ -12,7 +12,7 @@ from numba import njit
 from numba.core.errors import TypingError
 
 from structures import Deque
-from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, OVERFLOW
+from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, TOO_LARGE
 from structures.testing import counts, outcome
 
 VALUE = st.runner().flatmap(lambda machine: machine.values)
@@ -207,9 +207,9 @@ def verbs_inside(values):
 def test_inside_njit():
     total, statuses, empty, done, is_equal, ring, made = verbs_inside(np.array([5, 1, 3], np.int32))
     assert total == 513
-    assert statuses == (OVERFLOW, OUT_OF_RANGE, OVERFLOW, NO_MEMORY)
+    assert statuses == (TOO_LARGE, OUT_OF_RANGE, TOO_LARGE, NO_MEMORY)
     assert empty == (0, 0, 0, 7)
-    assert done == (OK, OK, OVERFLOW)
+    assert done == (OK, OK, TOO_LARGE)
     assert (is_equal, list(ring), ring.dtype, made.dtype) == (False, [1, 5, 1, 9], np.int32, np.float64)
 
 

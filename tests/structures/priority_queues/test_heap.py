@@ -13,7 +13,7 @@ from numba.core.errors import TypingError
 from structures import Heap
 from structures.priority_queues.heap_kernels import free_ids_of
 from structures.priority_queues.tournament_kernels import tournament
-from structures.status import INT64_MAX, INT64_MIN, MISSING, NO_MEMORY, NOT_A_NUMBER, OK, OVERFLOW
+from structures.status import INT64_MAX, INT64_MIN, MISSING, NO_MEMORY, NOT_A_NUMBER, OK, TOO_LARGE
 from structures.testing import counts, keys, outcome
 
 PRIORITY = st.runner().flatmap(lambda machine: machine.priorities)
@@ -326,8 +326,8 @@ def test_inside_njit():
         np.array([5, 1, 3], np.int32), np.array([7, 8, 9])
     )
     assert total == 897
-    assert statuses == (OVERFLOW, OVERFLOW, MISSING, MISSING, NO_MEMORY)
-    assert refused[1:] == ((3, 4), OVERFLOW, OK)
+    assert statuses == (TOO_LARGE, TOO_LARGE, MISSING, MISSING, NO_MEMORY)
+    assert refused[1:] == ((3, 4), TOO_LARGE, OK)
     assert (is_equal, priorities.tolist(), payloads.tolist(), priorities.dtype) == (True, [2], [4], np.int32)
     assert rest[:2] == [NOT_A_NUMBER, (0.0, 0)]
     assert list(rest[2]) == [(2, 4), (3, 4)]
