@@ -26,6 +26,7 @@ import numpy as np
 from numba import config, typeof, types
 from numba.core.errors import TypingError
 from numba.extending import (
+    as_numba_type,
     infer_getattr,
     models,
     overload,
@@ -34,6 +35,7 @@ from numba.extending import (
 )
 
 from structures.base.checks import Checks, has_checks, is_checked
+from structures.compiling.cache import PACKAGE
 from structures.compiling.dispatchers import QuietType, widened
 from structures.compiling.numba_private import AttributeTemplate, BoundFunction, cpu_target
 from structures.status import DATA_HINT, DTYPE_HINT, PAIR_HINT, TEXT_HINT
@@ -47,11 +49,15 @@ _ARRAYS = frozenset(
 )
 """The parameters of methods that are arrays with one dimension."""
 
+_NEVER_NUMBERS = (types.UnicodeType, types.Bytes, types.Complex, types.NoneType)
 _NO_NUMBERS = (
-    *(types.Array, types.BaseTuple, types.List, types.ListType, types.Set, types.DictType, types.SliceType),
-    *(types.UnicodeType, types.Complex, types.NoneType, types.StructRef),
+    *(*_NEVER_NUMBERS, types.Array, types.BaseTuple, types.StructRef),
+    *(types.List, types.ListType, types.Set, types.DictType, types.SliceType),
 )
-_NO_ARRAYS = (*_NO_NUMBERS[1:], types.Number, types.Boolean)
+_NO_ARRAYS = (
+    *(*_NEVER_NUMBERS, types.BaseTuple, types.Number, types.Boolean),
+    *(types.List, types.ListType, types.Set, types.DictType, types.SliceType),
+)
 
 
 def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -> None:
@@ -65,46 +71,44 @@ def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -
             continue
         if name == "other" and names[0] == "other":
             is_wrong = isinstance(typ, (*_NO_ARRAYS, types.Array)) and not isinstance(typ, types.StructRef)
-            problem = f"a container like {owner.label}" if is_wrong else ""
+            problem = f"must be a container like {owner.label}" if is_wrong else ""
         else:
             problem = _problem_of(typ, name, owner)
         if problem:
-            verb = "are" if isinstance(typ, types.Array) and name in _ARRAYS else "is"
-            raise TypingError(f"{name} {verb} {_shown(typ)}, but must be {problem}")
+            is_array = isinstance(typ, types.Array) and typ.ndim == 1 and name in _ARRAYS
+            shown = f"are {typ.dtype}" if is_array else f"is {label_of(typ)}"
+            raise TypingError(f"{name} {shown}, but {problem}")
         is_converted = name == "keys" or name in owner.number_parameters
         if is_converted and isinstance(typ, types.Array) and typ.dtype == types.uint64:
             raise TypingError(f"{name} may not fit int64, being {typ}: pass {name}.astype(np.int64)")
 
 
-def _shown(typ: Any) -> Any:
-    """Return what a message calls a type: of an array with one dimension, what is in it."""
-    if isinstance(typ, types.Array) and not isinstance(typ, types.Bytes) and typ.ndim == 1:
-        return typ.dtype
+def label_of(typ: Any) -> Any:
+    """Return what messages call a type."""
     return getattr(getattr(typ, "owner", typ), "label", typ)
 
 
 def _problem_of(typ: Any, name: str, owner: Any) -> str:
-    """Return what an argument must be, and what to do; the empty string if it is valid."""
-    number = "a number" if name in owner.float_parameters else "an integer"
-    if name not in _ARRAYS:
-        is_wrong = isinstance(typ, _NO_NUMBERS) and not (
-            name == "default" and isinstance(typ, types.BaseTuple)
-        )
-        return number + _hint(typ, name, owner) if is_wrong else _problem_of_number(typ, name, owner)
-    if isinstance(typ, _NO_ARRAYS):
-        is_text = isinstance(typ, (types.UnicodeType, types.Bytes)) and name == "data"
-        return f"an array with one dimension{': ' + DATA_HINT if is_text else ''}"
-    if isinstance(typ, types.Bytes):
-        return f"an array with one dimension: {DATA_HINT}"
-    if isinstance(typ, types.Array):
-        return _problem_of_number(typ.dtype, name, owner) if typ.ndim == 1 else "an array with one dimension"
-    return ""
+    """Return what is wrong with an argument, and what to do; the empty string if it is valid."""
+    is_ours = type(owner).__module__.startswith(f"{PACKAGE}.")
+    if is_ours and name in _ARRAYS:
+        if isinstance(typ, _NO_ARRAYS) or (isinstance(typ, types.Array) and typ.ndim != 1):
+            hint = DATA_HINT if name == "data" and isinstance(typ, (types.UnicodeType, types.Bytes)) else ""
+            return "must be an array with one dimension" + (f": {hint}" if hint else "")
+    elif name == "default" and isinstance(typ, types.BaseTuple):
+        return ""
+    elif isinstance(typ, _NO_NUMBERS if is_ours else _NEVER_NUMBERS):
+        number = "a number" if name in owner.float_parameters else "an integer"
+        return f"must be {number}{_hint(typ, name, owner)}"
+    return _problem_of_number(typ.dtype if isinstance(typ, types.Array) else typ, name, owner)
 
 
 def _problem_of_number(scalar: Any, name: str, owner: Any) -> str:
     if not isinstance(scalar, types.Float) or name in owner.float_parameters:
         return ""
-    return "an integer" + _hint(scalar, name, owner)
+    if name in owner.number_parameters:
+        return f"{owner.label} holds integers: {DTYPE_HINT}"
+    return "must be an integer" + _hint(scalar, name, owner)
 
 
 def _hint(typ: Any, name: str, owner: Any) -> str:
@@ -112,10 +116,7 @@ def _hint(typ: Any, name: str, owner: Any) -> str:
     is_key = name in ("key", "keys")
     hint = ""
     if isinstance(typ, types.Float):
-        if name in owner.number_parameters:
-            hint = DTYPE_HINT
-        elif is_key:
-            hint = owner.float_key_hint
+        hint = owner.float_key_hint if is_key else ""
     elif isinstance(typ, types.SliceType):
         hint = "loop over the range, or take a slice of the array"
     elif is_key and isinstance(typ, types.BaseTuple):
@@ -162,20 +163,20 @@ class BoundKernel(BoundFunction):
     @property
     def key(self) -> Any:
         """What equality and hashes of these types depend on."""
-        return self.function, self.this, self.verb
+        return self.function, self.this, self.verb, self.text
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """Return the signature of a call, with the container as its receiver."""
         names = self._names()
-        label = getattr(self.this, "owner", self.this).label
+        text = self.text or f"{label_of(self.this)}.{self.verb}"
         try:
             self._parameters().bind(*args, **dict(kws))
         except TypeError as error:
-            raise TypingError(f"{label}.{self.verb}{self._parameters()}: {error}") from None
+            raise TypingError(f"{text} takes {self._parameters()}: {error}") from None
         try:
             check_arguments(self.this, (*names[: len(args)], *dict(kws)), (*args, *dict(kws).values()))
         except TypingError as error:
-            raise TypingError(f"{self.text or f'{label}.{self.verb}'}: {error}") from None
+            raise TypingError(f"{text}: {error}") from None
         function = typeof(self.function).get_call_type(context, (self.this, *args), kws)
         parameters = list(function.pysig.parameters.values())[1:]
         # A quiet kernel takes int64. A uint64, such as the index of a prange, is cast when the call is
@@ -384,6 +385,14 @@ def _typeof_class(facade: Any, context: Any) -> ClassType:
     cpu_target.typing_context.refresh()
     cpu_target.target_context.refresh()
     return class_type(facade)
+
+
+@as_numba_type.register
+def _refuse_as_annotation(annotation: Any) -> None:
+    """Raise for a class that is the type of a field of a jitclass."""
+    if isinstance(annotation, ContainerClass):
+        name = annotation.__name__
+        raise TypingError(f"{name} is a class, and no type of a field: write {name}.type()")
 
 
 def _value_or_type(argument: Any) -> Any:

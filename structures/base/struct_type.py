@@ -24,8 +24,9 @@ from hashlib import sha256
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
-from numba import config, types
+from numba import config, typeof, types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.experimental import structref
 from numba.extending import (
     NativeValue,
@@ -52,7 +53,7 @@ from structures.base.locks import (
 )
 from structures.compiling.cache import DIGEST, PACKAGE
 from structures.compiling.dispatchers import NO_GUARD
-from structures.compiling.numba_private import MemInfoPointer, meminfo_struct_type
+from structures.compiling.numba_private import MemInfoPointer, cpu_target, meminfo_struct_type
 from structures.compiling.without_jit import PlainContainer, give_compiled_verbs
 
 _CHANGING_VERBS = (
@@ -66,7 +67,7 @@ _CHANGING_VERBS = (
 _CLASSES: dict[tuple[str, str], type[StructType]] = {}  # by module and name, for types that are unpickled
 
 
-class StructType(types.StructRef):
+class StructType(types.StructRef, types.IterableType):
     """Base of the container types."""
 
     facade: Any = None  # the Python class, set by bind; calls lock containers that have one
@@ -122,6 +123,15 @@ class StructType(types.StructRef):
     def passed_as(self) -> BorrowedType:
         """The type that quiet kernels get."""
         return BorrowedType(self)
+
+    @property
+    def iterator_type(self) -> Any:
+        """The type of a loop over a container: one over the array that ``__iter__`` returns."""
+        keys = self.method("__iter__")
+        if keys is None:
+            raise TypingError(f"{self.label} has no loop over its items, but {', '.join(verbs_of(self))}")
+        called = typeof(keys).get_call_type(cpu_target.typing_context, (self,), {})
+        return called.return_type.iterator_type
 
     def __reduce__(self) -> Any:
         return _type_of, (type(self).__module__, type(self).__qualname__, self._plain_fields)
