@@ -28,7 +28,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as engine:
         tok, page_file = Path(scratch, "tok.json"), Path(scratch, "report.html")
         bpe.train(NOVEL, vocab_size=4000, special_tokens=["<|endoftext|>"]).save(tok)
-        command = ["report", str(tok), "--text", str(NOVEL), "-o", str(page_file)]
+        command = ["report", str(tok), str(NOVEL), "-o", str(page_file)]
         run_bpe(command, standalone_mode=False)
         browser = engine.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport=SIZE)

@@ -2,14 +2,15 @@
 
     python asv_benchmarks/containers_table.py [NAME ...] [--small]
 
-NAME is empty, push-pop, updates, map, buckets, bulk, sorted, k-best or dijkstra; all take a quarter of an
-hour. In one process both sides do the work and the results are compared, then they take turns, and of each
-the best round counts. Containers are made anew for every round, outside the time. All times are of one
-operation. The other sides are in this file and in the folder ``benchmarks``, to be read.
+NAME is empty, push-pop, pairs, deque, disjoint-sets, updates, map, buckets, bulk, sorted, k-best or
+dijkstra; all take a quarter of an hour. In one process both sides do the work and the results are compared,
+then they take turns, and of each the best round counts. Containers are made anew for every round, outside
+the time. All times are of one operation. The other sides are in this file and in the folder ``benchmarks``,
+to be read.
 """
 
 # Before numba: `benchmarks` tells it where to keep compiled code.
-from benchmarks import containers, k_best, shortest_paths, sorted_maps
+from benchmarks import containers, deques, disjoint_sets, heaps, k_best, shortest_paths, sorted_maps
 from benchmarks._common import zipfian
 from benchmarks.containers import ADD, POP, SUB, empty_dict
 
@@ -52,6 +53,40 @@ def push_pop(small):
                 work = f"push {n:,}, pop all; counts {name}"
                 sides = Side(heap.__name__, ours, heap), Side("heapq in numba", theirs)
                 print_row(work, 2 * n, *sides, 0 if small else 4)
+
+
+def rows_of(suite, work, ours, theirs, *options):
+    """Return a function that prints the rows of an asv benchmark."""
+
+    def print_rows(small):
+        for n in (60,) if small else (200_000, 1_000_000):
+            given = suite()
+            given.prepare(n, *options)
+            sides = (
+                Side(ours, lambda _, run=given.ours: run()),
+                Side(theirs, lambda _, run=given.theirs: run()),
+            )
+            print_row(work.format(n=n), n, *sides, 0 if small else 4)
+
+    return print_rows
+
+
+HEAPQ = "heapq of tuples in numba"
+PAIRS = [
+    rows_of(heaps.HeapPushPop, f"push {{n:,}} pairs, pop all; {kind}", "Heap", HEAPQ, "int64", kind)
+    for kind in ("random", "ascending", "descending", "tied")
+]
+PAIRS.append(rows_of(heaps.HeapEvents, "simulate ten events for each of {n:,} planned", "Heap", HEAPQ))
+RINGS = [
+    rows_of(deques.SlidingMaximum, "maximum of each window of 1000 of {n:,}", "Deque", "ring by hand"),
+    rows_of(deques.BreadthFirst, "breadth-first search, {n:,} cells", "Deque", "array for all cells"),
+]
+FORESTS = [rows_of(disjoint_sets.Kruskal, "Kruskal, {n:,} nodes", "DisjointSets", "forest by hand")]
+
+
+def all_of(works):
+    """Return a function that prints the rows of several."""
+    return lambda small: [work(small) for work in works]
 
 
 @njit(cache=True)
@@ -424,6 +459,9 @@ def dijkstra(small):
 WORKS = {
     "empty": empty,
     "push-pop": push_pop,
+    "pairs": all_of(PAIRS),
+    "deque": all_of(RINGS),
+    "disjoint-sets": all_of(FORESTS),
     "updates": updates,
     "map": int_map,
     "buckets": buckets,

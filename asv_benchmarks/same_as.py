@@ -1394,9 +1394,14 @@ def reference(call):
 
 # --------------------------------------------------------------------------------------------- command line
 COMMANDS = ["audit", "bench", "convert", "count", "count-words", "decode", "encode", "extend", "inspect"]
-COMMANDS += ["prune", "report", "show", "train", "train-parity", "warmup"]
+COMMANDS += ["prune", "report", "show", "train", "train-parity", "vocab", "warmup"]
 RENAMED = {"count-words book": "count book", "count-words more": "count more", "--special-token": "--special"}
 RENAMED |= {"count-words missing": "count missing", "--alphabet gpt2 --special-first": "--like huggingface"}
+RENAMED |= {"audit tok.json --text": "audit tok.json", "report tok.json --text": "report tok.json"}
+RENAMED |= {
+    f"show tok.json {option}--text ": f"show tok.json {option}" for option in ("", "--ids ", "--json ")
+}
+RENAMED |= {"--json --text book.txt": "--json book.txt"}
 TIMED = re.compile(r"([\d.,]+)( ?(?:s|ms|min|[kMG]?B/s)\b)|(?<=seconds\": )[\d.e+-]+")
 
 
@@ -1430,6 +1435,8 @@ def command_line(call):
     is_renamed = "count-words" in run("--help")
     count, special = ("count-words", "--special-token") if is_renamed else ("count", "--special")
     huggingface = ["--alphabet", "gpt2", "--special-first"]
+    files = ("--text",) if "--text" in run("audit", "--help") else ()  # files were options in old versions
+    text = () if files else ("--text",)
     if "--like" in run("train", "--help"):
         huggingface = ["--like", "huggingface"]
     Path("book.txt").write_text(novel(12_000), "utf-8")
@@ -1563,15 +1570,15 @@ def command_line(call):
             ),
             (("prune", "tok.json", "book.txt", "--min-count", 5, "-o", "-"), b""),
             (("inspect", "tok.json"), b""),
-            (("inspect", "tok.json", "--json", "--text", "book.txt"), b""),
+            (("inspect", "tok.json", "--json", *files, "book.txt"), b""),
             (("inspect", "bound.json"), b""),
-            (("audit", "tok.json", "--text", "more.txt"), b""),
+            (("audit", "tok.json", *files, "more.txt"), b""),
             (("audit", "tok.json", "--json"), b""),
-            (("show", "tok.json", SHORT), b""),
-            (("show", "tok.json", "--ids", "the sea"), b""),
-            (("show", "tok.json", "--json", "the sea"), b""),
+            (("show", "tok.json", *text, SHORT), b""),
+            (("show", "tok.json", "--ids", *text, "the sea"), b""),
+            (("show", "tok.json", "--json", *text, "the sea"), b""),
             (("show", "special.json", "-"), f"a{END}b\xff".encode("latin-1")),
-            (("report", "tok.json", "--text", "more.txt", "-o", "page.html", "--json"), b""),
+            (("report", "tok.json", *files, "more.txt", "-o", "page.html", "--json"), b""),
         ]
     )
     run_all(

@@ -7,6 +7,7 @@
 * :func:`train`, :class:`Trainer`: learn merges from text
 * :func:`train_parity`: the same from several languages, none of which is to be encoded worse
 * :class:`Tokenizer`: encode, decode, save, load
+* :func:`pad_batch`: rows of equal length with a mask, from the ids of a batch
 * :class:`TiktokenEncoding`: a tokenizer with the methods of tiktoken
 * :class:`Corpus`, :class:`WordCounts`, :func:`count_words`: text from files, and the counts of its pieces
 * :class:`SuperBPE`, :class:`Boundless`: two ways to learn tokens that join words
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from bpe.counting.clusters import count_words
     from bpe.counting.weights import temperature_weights
     from bpe.counting.word_counts import WordCounts
+    from bpe.encoding.padding import pad_batch
     from bpe.id_files.encode import EncodedFiles
     from bpe.id_files.shards import EncodedShards
     from bpe.splitting.pattern import PATTERNS, Pattern, everything_compiled, split
@@ -61,6 +63,7 @@ __all__ = [
     "count_runs",
     "count_words",
     "everything_compiled",
+    "pad_batch",
     "split",
     "temperature_weights",
     "train",
@@ -86,6 +89,7 @@ _MODULE_OF = {
     "count_runs": "bpe.superwords.counted_runs",
     "count_words": "bpe.counting.clusters",
     "everything_compiled": "bpe.splitting.pattern",
+    "pad_batch": "bpe.encoding.padding",
     "split": "bpe.splitting.pattern",
     "temperature_weights": "bpe.counting.weights",
     "train": "bpe.trainer",

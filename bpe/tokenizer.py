@@ -60,15 +60,15 @@ class Tokenizer:
     * files: :meth:`load`, :meth:`save`, and ``from_...``, ``save_...``, ``to_...`` for other programs;
       :class:`TiktokenEncoding` has the methods of tiktoken
     * one text: :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`, :meth:`encode_with_offsets`,
-      :meth:`encode_segments`, :meth:`encode_with_dropout`
-    * many texts: :meth:`encode_batch`, :meth:`encode_batch_to_numpy`
+      :meth:`encode_segments`, :meth:`encode_with_dropout`, :meth:`tokens`
+    * many texts: :meth:`encode_batch`, :meth:`encode_batch_to_numpy`, which :func:`pad_batch` pads
     * text in parts: :meth:`encode_iterable`, :meth:`stream_encoder`, :meth:`appendable_encoder`
     * numbers of tokens: :meth:`count`, :meth:`truncate`, :meth:`interval_counter`
     * ids to text: :meth:`decode`, :meth:`decode_bytes`, :meth:`decode_batch`, :meth:`decode_with_offsets`,
       :meth:`stream_decoder`, :meth:`is_canonical`
     * vocabulary: :attr:`vocab_size`, :attr:`vocab`, :attr:`merges`, :attr:`merges_bytes`,
-      :attr:`special_tokens`, :attr:`added_tokens`, :attr:`allowed_special`, :attr:`pattern`,
-      :attr:`is_lossless`, :meth:`token_bytes`, :meth:`token_id`, :meth:`audit`
+      :attr:`special_tokens`, :attr:`role_ids`, :attr:`added_tokens`, :attr:`allowed_special`,
+      :attr:`pattern`, :attr:`is_lossless`, :meth:`token_bytes`, :meth:`token_id`, :meth:`audit`
     * files of ids: :meth:`encode_files`, :meth:`encode_shards`
     * other tokenizers: :meth:`with_vocab_size`, :meth:`extend`, :meth:`prune`, :meth:`with_special_tokens`,
       :meth:`with_allowed_special`
@@ -355,6 +355,21 @@ class Tokenizer:
         engine, data = self.engine, utf8_of(text)
         return engine.encoder_for(data, engine.ordinary_rules).encode(data)
 
+    def tokens(self, text: str | bytes, **special: Unpack[SpecialOptions]) -> list[bytes]:
+        """Return the bytes of each token of a text; else as :meth:`encode`.
+
+        They are bytes, as a token may be a part of a character.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> bpe.train(["low lower"], vocab_size=258, progress=False).tokens("lower")
+        [b'low', b'e', b'r']
+        """
+        rules = self._rules("tokens", special)
+        data = utf8_of(text)
+        return [*map(self.token_bytes, self.engine.encoder_for(data, rules, text).encode(data))]
+
     def encode_to_numpy(self, text: str | bytes, **special: Unpack[SpecialOptions]) -> np.ndarray:
         """Encode a text to an array, ``(n,) uint32``; else as :meth:`encode`."""
         data, rules = utf8_of(text), self._rules("encode_to_numpy", special)
@@ -473,6 +488,10 @@ class Tokenizer:
         ids : (n,) uint32
         offsets : (len(texts) + 1,) int64
             Those of text i are ``ids[offsets[i]:offsets[i + 1]]``.
+
+        See Also
+        --------
+        pad_batch : makes rows of equal length of them, with a mask.
         """
         return batches.encode_batch_to_numpy(
             self.engine, texts, threads, self._rules("encode_batch_to_numpy", special)
@@ -672,6 +691,28 @@ class Tokenizer:
     def special_tokens(self) -> dict[str, int]:
         """Special token -> id; a copy."""
         return dict(self.engine.vocabulary.special_tokens)
+
+    @property
+    def role_ids(self) -> dict[str, int]:
+        """Role -> id of the tokens to which the folder of a model gives one; a copy.
+
+        The roles are those of ``transformers``: "bos", "eos", "unk", "sep", "pad", "cls" and "mask". Only
+        the files ``tokenizer_config.json`` and ``special_tokens_map.json`` of a folder say them.
+
+        Examples
+        --------
+        >>> import bpe, json, pathlib, tempfile
+        >>> tok = bpe.train(["low"], 257, special_tokens=["<|end|>"], progress=False)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     tok.save_huggingface(folder)
+        ...     roles = json.dumps({"eos_token": "<|end|>"})
+        ...     _ = pathlib.Path(folder, "tokenizer_config.json").write_text(roles)
+        ...     bpe.Tokenizer.load(folder).role_ids
+        {'eos': 256}
+        """
+        from bpe.formats.model_folder import roles_of
+
+        return roles_of(self.engine.vocabulary)
 
     @property
     def added_tokens(self) -> dict[str, int]:
@@ -1026,6 +1067,10 @@ class Tokenizer:
     def __repr__(self) -> str:
         specials = f", {len(self.special_tokens)} special" if self.special_tokens else ""
         return f"<Tokenizer of {self.vocab_size} tokens{specials}, pattern {self.pattern.spec!r}>"
+
+    def __len__(self) -> int:
+        """Return :attr:`vocab_size`, the number of rows that a model needs."""
+        return self.vocab_size
 
     def __eq__(self, other: object) -> bool:
         return self.engine == other.engine if isinstance(other, Tokenizer) else NotImplemented

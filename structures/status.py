@@ -171,3 +171,13 @@ def float32_array(values: Any, name: str) -> np.ndarray:
     if np.any(is_too_large):
         raise OverflowError(f"{name}[{np.argmax(is_too_large)}] does not fit float32")
     return numbers
+
+
+def number(value: Any, name: str, dtype: np.dtype) -> Any:
+    """Return `value` as a number of a dtype, or raise: int64, int32, float64 or float32."""
+    if dtype.kind == "f":
+        return (float32 if dtype == np.float32 else float64)(value, name)
+    integer = int64(value, name, DTYPE_HINT)
+    if dtype == np.int32 and not -(2**31) <= integer < 2**31:
+        raise OverflowError(f"{name} {integer} does not fit int32")
+    return integer

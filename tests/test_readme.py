@@ -1,6 +1,7 @@
 """What README.md says is so: Python runs, values in comments are right, commands run."""
 
 import ast
+import contextlib
 import io
 import os
 import re
@@ -42,14 +43,23 @@ def said_by(comment):
 
 
 def run(source, path):
-    """Run a block as a module of its own; return how many values its comments stated."""
+    """Run a block as a module of its own; return how many values its comments stated.
+
+    The comment after a value is the value, the comment after a print is what is printed.
+    """
     path.write_text(source)  # numba keeps compiled code for files only
     namespace, comments, n_checked = {"__name__": path.stem}, comments_of(source), 0
     for statement in ast.parse(source).body:
         if not isinstance(statement, ast.Expr):
             exec(compile(ast.Module([statement], []), path, "exec"), namespace)
             continue
-        value = eval(compile(ast.Expression(statement.value), path, "eval"), namespace)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            value = eval(compile(ast.Expression(statement.value), path, "eval"), namespace)
+        if ast.unparse(statement).startswith("print("):
+            assert printed.getvalue() == f"{comments[statement.end_lineno]}\n", f"line {statement.lineno}"
+            n_checked += 1
+            continue
         for said in said_by(comments.get(statement.end_lineno, "")):
             np.testing.assert_equal(value, said, f"line {statement.lineno}: {ast.unparse(statement)}")
             n_checked += 1
@@ -82,21 +92,36 @@ def run_commands(commands, folder):
 
 
 @pytest.mark.parametrize("number", range(len(PYTHON)))
-def test_python(number, folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    run(PYTHON[number], folder / f"readme_block_{number}.py")
+def test_python(number, tmp_path, monkeypatch):
+    """Blocks need no file of the checkout, and print what they say."""
+    monkeypatch.chdir(tmp_path)
+    assert run(PYTHON[number], tmp_path / f"readme_block_{number}.py") == PYTHON[number].count("print(") > 0
 
 
 def test_commands(folder):
     run_commands(commands_of(BLOCKS), folder)
 
 
+LINKS = re.findall(r"\]\((?!https?:|#)([^)#]+)", README)
+ONLY_SPHINX = re.compile(r":[a-z]+:`|^\.\. (auto\w+|include|literalinclude|click|toctree)::", re.MULTILINE)
+
+
 def test_links():
-    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", README):
+    for target in LINKS:
         assert (ROOT / target).exists(), target
+    for page in filter(re.compile(r"\.rst$").search, LINKS):
+        assert not ONLY_SPHINX.search((ROOT / page).read_text("utf-8")), f"{page} reads badly elsewhere"
+
+
+def test_length():
+    """It is read in a minute."""
+    assert 60 <= README.count("\n") <= 90
+    assert max(map(len, README.splitlines())) <= 130
 
 
 def test_wrong_values_are_seen(tmp_path):
-    assert run("x = 2\nx, x  # 2, 2; the same\nx  # prose\n", tmp_path / "a.py") == 1
+    assert run("x = 2\nx, x  # 2, 2; the same\nx  # prose\nprint(x)  # 2\n", tmp_path / "a.py") == 2
+    with pytest.raises(AssertionError, match="line 1"):
+        run("print(2)  # 3\n", tmp_path / "c.py")
     with pytest.raises(AssertionError, match="line 2"):
         run("x = 2\nx  # 3\n", tmp_path / "b.py")

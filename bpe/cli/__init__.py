@@ -8,10 +8,10 @@ after the function that is being compiled.
 import sys
 
 try:
-    from bpe.cli import bench, change, encode, files, report, show, train, warmup
+    from bpe.cli import bench, change, count, encode, files, report, show, train, warmup
     from bpe.cli.app import main
 except KeyboardInterrupt:  # before the handler of the commands is installed
     sys.stderr.write("bpe: interrupted\n")
     sys.exit(130)
 
-__all__ = ["bench", "change", "encode", "files", "main", "report", "show", "train", "warmup"]
+__all__ = ["bench", "change", "count", "encode", "files", "main", "report", "show", "train", "warmup"]

@@ -133,16 +133,48 @@ _NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 STDIN = STDOUT = "-"
 
 
+HELP_GROUPS = {
+    "Vocabulary": (
+        *("vocab_size", "n_more", "specials", "min_count", "max_token_length", "ties", "like"),
+        "temperature",
+    ),
+    "Output": ("output", "to", "dtype", "end_token", "shards", "runs", "map_file", "as_json"),
+    "Special tokens in the text": ("allow_special", "ordinary"),
+    "Splitting": ("pattern", "dialect"),
+    "Languages": ("dev", "ratio", "window", "alpha", "n_global"),
+    "Superwords": ("superwords", "first_merges", "superwords_pattern", "superword_parts"),
+    "Input": ("text", "field", "format", "errors", "max_record_bytes"),
+    "Running": ("threads", "scheduler", "quiet", "progress"),
+}
+"""The parts of a long --help, with the parameters in each, in the order in which they are shown."""
+_MANY_OPTIONS = 8
+
+
+class _GroupedHelp(click.Command):
+    """A command whose --help groups the options by their use, if there are many."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = {each.name: each for each in self.get_params(ctx) if isinstance(each, click.Option)}
+        if len(options) <= _MANY_OPTIONS:
+            super().format_options(ctx, formatter)
+            return
+        grouped = {title: [*filter(options.__contains__, names)] for title, names in HELP_GROUPS.items()}
+        others = options.keys() - {name for names in grouped.values() for name in names}
+        grouped["Other options"] = [name for name in options if name in others]
+        for title, names in grouped.items():
+            records = [*filter(None, (options[name].get_help_record(ctx) for name in names))]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
 class _OneLineErrors(click.Group):
     """A group of commands whose errors are one line each."""
 
+    command_class = _GroupedHelp
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, args or ["--help"])
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if new := NEW_NAME_OF.get(f"bpe {args[0]}"):
-            raise click.UsageError(f"bpe {args[0]} is now {new}")
-        return super().resolve_command(ctx, args)
 
     def main(  # type: ignore[override]
         self,
@@ -158,7 +190,9 @@ class _OneLineErrors(click.Group):
         interrupts: list[int] = []
         try:
             given = sys.argv[1:] if args is None else list(args)
-            is_quiet = "--quiet" in given or given[:1] == ["warmup"]
+            is_quiet = given[:1] == ["warmup"] or any(
+                word == "--quiet" or word.startswith("-q") for word in given
+            )
             with (
                 recording_interrupts(interrupts),
                 warnings.catch_warnings(),  # this also restores showwarning
@@ -186,8 +220,8 @@ def _report(error: BaseException) -> int:
     """Print an error as one line, and return the exit code; raise an unexpected error."""
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         return _interrupted(error)
-    if isinstance(error, click.NoSuchOption) and error.option_name in NEW_NAME_OF:
-        return _complain(f"{error.option_name} is now {NEW_NAME_OF[error.option_name]}")
+    if isinstance(error, click.NoSuchOption) and (new := _new_option(error)):
+        return _complain(new)
     if isinstance(error, click.ClickException):
         return _complain(error.format_message())
     if isinstance(error, FileNotFoundError):
@@ -202,6 +236,15 @@ def _report(error: BaseException) -> int:
     if isinstance(error, MemoryError):
         return _complain(str(error) or "out of memory")
     raise error
+
+
+def _new_option(error: click.NoSuchOption) -> str:
+    """Return a message about the new name of an option, of one command or of all; "" if it has none."""
+    command = f"bpe {error.ctx.info_name}" if error.ctx else "bpe"
+    for name in (f"{command} {error.option_name}", error.option_name):
+        if name in NEW_NAME_OF:
+            return f"{name} is now {NEW_NAME_OF[name]}"
+    return ""
 
 
 def _interrupted(error: BaseException) -> int:
@@ -234,7 +277,7 @@ def warn(message: str) -> None:
 @click.group(
     cls=_OneLineErrors, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]}
 )
-@click.version_option(__version__)
+@click.version_option(__version__, "-V", "--version")
 def main() -> None:
     """Train byte-pair-encoding tokenizers, encode and decode text.
 
@@ -246,7 +289,8 @@ def main() -> None:
     Example:
       bpe train books/*.txt --vocab-size 8000 -o tok.json
       bpe encode tok.json letter.txt | bpe decode tok.json
-      bpe show tok.json 'Hello world!'
+      bpe count tok.json letter.txt
+      bpe show tok.json --text 'Hello world!'
 
     \b
     To complete commands and options with the Tab key, add this line to

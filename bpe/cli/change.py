@@ -47,7 +47,9 @@ def _changing_options(command: Callable[..., None]) -> Callable[..., None]:
 @_changing_options
 @click.option("-n", "n_more", type=int, required=True, metavar="N", help="The number of tokens to learn.")
 @click.option(
+    "--min-frequency",
     "--min-count",
+    "min_count",
     type=click.IntRange(1),
     default=1,
     show_default=True,
@@ -68,7 +70,7 @@ def extend(
 ) -> None:
     """Learn more tokens from texts.
 
-    No id changes. The new tokens get the ids after all others, so a model gets N more rows. A PATH is as in
+    Existing ids are unchanged, and the new ones are appended, so a model gets N more rows. A PATH is as in
     bpe train, but not a file of counts. The output is a file of this package; bpe convert writes others.
 
     \b
@@ -88,7 +90,14 @@ def extend(
 @click.option(
     "--vocab-size", type=int, metavar="N", help="The number of tokens to keep, with the special ones."
 )
-@click.option("--min-count", type=int, metavar="N", help="Keep the tokens that are used at least N times.")
+@click.option(
+    "--min-frequency",
+    "--min-count",
+    "min_count",
+    type=int,
+    metavar="N",
+    help="Keep the tokens that are used at least N times.",
+)
 def prune(
     tokenizer: str,
     paths: tuple[str, ...],
@@ -112,7 +121,7 @@ def prune(
       bpe prune tok.json corpus.txt --vocab-size 400 -o fewer.json --map new_ids.npy
     """  # noqa: D301
     if vocab_size is None and min_count is None:
-        raise click.UsageError("--vocab-size, --min-count or both are required")
+        raise click.UsageError("--vocab-size, --min-frequency or both are required")
     _need_outputs(output, map_file)
     loaded = load(tokenizer, output, map_file)
     corpus = _corpus_of(paths, reading, (output, map_file), is_quiet=quiet)

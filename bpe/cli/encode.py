@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe.cli.app import STDIN, STDOUT, load, main, name_of, need_output, read, shorter
-from bpe.cli.options import reading_options, warn_of_odd_texts
+from bpe.cli.app import STDIN, STDOUT, load, main, name_of, need_output, read, shorter, warn
+from bpe.cli.options import reading_options, rules_of, special_options, text_option, texts_of
 from bpe.cli.progress import Stopwatch, human, progress_of
 
 if TYPE_CHECKING:
@@ -145,6 +145,7 @@ DTYPES = click.Choice(["uint16", "uint32"])
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")
 @click.argument("paths", nargs=-1, metavar="[PATH...]")
+@text_option
 @click.option("-o", "--output", metavar="FILE", help="Write the ids to a file, or several.")
 @id_options
 @click.option(
@@ -152,13 +153,13 @@ DTYPES = click.Choice(["uint16", "uint32"])
     type=DTYPES,
     help="The type of the ids in the file. By default, the smallest that can hold them.",
 )
-@click.option("--allow-special", is_flag=True, help="Encode special tokens in the text as special tokens.")
-@click.option("--ordinary", is_flag=True, help="Encode special tokens in the text as ordinary text.")
+@special_options
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the ids, or with -o a summary.")
 def encode(
     tokenizer: str,
     paths: tuple[str, ...],
+    text: str | None,
     output: str | None,
     to: str | None,
     end_token: str | None,
@@ -205,26 +206,18 @@ def encode(
 
     \b
     Example:
+      bpe encode tok.json --text 'Hello world'
       echo 'Hello world' | bpe encode tok.json
       bpe encode tok.json corpus.txt --allow-special -o corpus.npy
       bpe encode tok.json corpus/ -o corpus.parquet
       bpe encode tok.json corpus/ -o ids/ --shards --to megatron
       bpe encode tok.json wiki/*.jsonl.gz --field body -o ids.bin --dtype uint16 --threads 2
     """  # noqa: D301
-    if allow_special and ordinary:
-        raise click.UsageError("--allow-special and --ordinary cannot be given together")
+    rules = rules_of(allow_special, ordinary)
     given = {"to": to, "end_token": end_token, "dtype": dtype, "shards": shards, "scheduler": scheduler}
     check_id_options(output, given)
-    from bpe.corpus import Corpus
-
-    rules: dict[str, Any] = {"allowed_special": "all"} if allow_special else {}
-    if ordinary:
-        rules = {"disallowed_special": ()}
-    reading: dict[str, Any] = {"field": field, "errors": errors, "max_record_bytes": max_record_bytes}
-    reading["format"] = format
-    corpus = Corpus([Path(path) for path in paths or (STDIN,)], **reading)
-    if not quiet:
-        warn_of_odd_texts(corpus)
+    reading = {"field": field, "errors": errors, "max_record_bytes": max_record_bytes, "format": format}
+    corpus = texts_of(paths, text, is_quiet=quiet, **reading)
     if output is None:
         _print_ids(load(tokenizer), corpus, rules, as_json)
         return
@@ -332,28 +325,54 @@ def _in_words(summary: dict[str, Any]) -> str:
 # ---------------------------------------------------------------------------------------------- decode
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")
-@click.argument("file", default=STDIN)
+@click.argument("given", nargs=-1, metavar="[ID...|FILE]")
 @click.option("--dtype", type=DTYPES, help="The type of the ids in a file that bpe encode -o ids.bin wrote.")
-def decode(tokenizer: str, file: str, dtype: str | None) -> None:
-    """Decode a file of ids, or standard input, to the exact bytes.
+def decode(tokenizer: str, given: tuple[str, ...], dtype: str | None) -> None:
+    """Decode ids to the exact bytes.
 
-    The ids are numbers with spaces or line ends between them, or a .npy file, or, with --dtype, numbers of
-    two or four bytes each.
+    The ids are arguments, or in a file, or in standard input if there is neither. A file has numbers with
+    spaces or line ends between them, or is a .npy file, or, with --dtype, has numbers of two or four bytes
+    each. A file whose name is a number is given as ./123.
 
     \b
     Example:
+      bpe decode tok.json 72 105
       bpe decode tok.json ids.txt > text.txt
       bpe decode tok.json ids.bin --dtype uint16 | head -c 1000
     """  # noqa: D301
-    data = read(file)
-    ids = _parse_ids(data, name_of(file)) if dtype is None else _raw_ids(data, name_of(file), dtype)
+    name, ids = _given_ids(given, dtype)
     loaded = load(tokenizer)
     try:
         text = loaded.decode_bytes(ids)
     except ValueError as error:
-        raise ValueError(f"{name_of(file)}: {error}") from None
+        raise ValueError(f"{name}: {error}") from None
     sys.stdout.buffer.write(text)
     sys.stdout.buffer.flush()
+
+
+def _given_ids(given: tuple[str, ...], dtype: str | None) -> tuple[str, Any]:
+    """Return where ids come from, for messages, and the ids: arguments, or those in a file."""
+    if given and all(map(_is_number, given)):
+        if dtype is not None:
+            raise click.UsageError("--dtype is for files, not for ids as arguments")
+        if Path(given[0]).is_file():
+            warn(f"{given[0]} is taken as an id, but it is also a file: for that, write ./{given[0]}")
+        return "the arguments", [*map(int, given)]
+    if len(given) > 1:
+        odd = next(each for each in given if not _is_number(each))
+        raise click.UsageError(f"{odd} is not an id; give ids as numbers, or one file")
+    file = given[0] if given else STDIN
+    try:
+        data = read(file)
+    except FileNotFoundError:
+        hint = "ids are given as numbers with spaces between them; bpe encode --text encodes a text"
+        raise click.UsageError(f"no such file: {file}: {hint}") from None
+    name = name_of(file)
+    return name, _parse_ids(data, name) if dtype is None else _raw_ids(data, name, dtype)
+
+
+def _is_number(word: str | bytes) -> bool:
+    return word.isascii() and word.isdigit() and len(word) < 20
 
 
 def _raw_ids(data: bytes, name: str, dtype: str) -> np.ndarray:
@@ -380,7 +399,7 @@ def _parse_ids(data: bytes, name: str) -> Any:
         return ids
     ids = []
     for i, word in enumerate(data.split()):
-        if not (word.isdigit() and len(word) < 20):
+        if not _is_number(word):
             hint = ". For a .bin file, add --dtype uint16 or --dtype uint32" if name.endswith(".bin") else ""
             shown = ascii(word[:20].decode("utf-8", "replace"))
             raise ValueError(f"{name}: ids[{i}] is {shown}, not a number{hint}")

@@ -1,4 +1,4 @@
-"""``bpe inspect``, ``bpe convert``: show a tokenizer; write it in another format."""
+"""``bpe inspect``, ``vocab``, ``diff``, ``convert``: show or compare tokenizers, write other formats."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bpe.cli.app import (
     keep_tokenizer,
     load,
     main,
-    name_of,
     name_of_output,
     need_output,
     only_one_to_stdout,
-    read,
 )
+from bpe.cli.count import counted
 from bpe.cli.options import PATTERN_HELP, PatternType, pattern_dialect
 from bpe.cli.progress import Stopwatch, human
+from bpe.cli.show import entries_of, shown_tokens
 
 if TYPE_CHECKING:
     from bpe.splitting.pattern import Dialect, Pattern
@@ -38,39 +38,45 @@ READ_ONLY = ("sentencepiece", "tekken", "npm")
 # --------------------------------------------------------------------------------------------- inspect
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")
-@click.option(
-    "--text", "file", metavar="FILE", help="Measure how many tokens this file has; - is standard input."
-)
+@click.argument("paths", nargs=-1, metavar="[PATH...]")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
-def inspect(tokenizer: str, file: str | None, as_json: bool) -> None:
-    """Show what is in a tokenizer.
+def inspect(tokenizer: str, paths: tuple[str, ...], as_json: bool) -> None:
+    """Show what is in a tokenizer, and how many tokens texts have.
+
+    A PATH is as in bpe encode. Special tokens in the text are encoded as special tokens.
 
     \b
     Example:
-      bpe inspect tok.json --text letter.txt
+      bpe inspect tok.json letter.txt
       bpe inspect tok.json --json
     """  # noqa: D301
+    from bpe.ids import fingerprint
+
     loaded = load(tokenizer)
-    data = None if file is None else read(file)  # errors come before any output
-    n_tokens = 0 if data is None else len(loaded.encode(data, allowed_special="all"))
+    from bpe.corpus import Corpus
+
+    corpus = Corpus([Path(path) for path in paths])
+    texts = counted(loaded, corpus, {"allowed_special": "all"}) if paths else []  # errors come first
     if as_json:
         figures = {
             "vocab_size": loaded.vocab_size,
             "merges": len(loaded.merges),
             "special_tokens": loaded.special_tokens,
             "pattern": loaded.pattern.spec,
+            "fingerprint": fingerprint(loaded),
         }
         if loaded.added_tokens:
             figures["added_tokens"] = loaded.added_tokens
-        if data is not None:
-            figures["text"] = {"name": name_of(file), "bytes": len(data), "tokens": n_tokens}
+        if texts:
+            figures["texts"] = [each.to_json() for each in texts]
         click.echo(json.dumps(figures))
         return
-    for line in _describe(loaded):
+    for line in [*_describe(loaded), f"fingerprint: {fingerprint(loaded)}"]:
         click.echo(line)
-    if data is not None:
-        per_token = f", {len(data) / n_tokens:.3f} bytes a token" if n_tokens else ""
-        click.echo(f"on {name_of(file)}: {human(len(data), 'B')}, {human(n_tokens)} tokens{per_token}")
+    for each in texts:
+        per_token = f", {each.n_bytes / each.n_tokens:.3f} bytes a token" if each.n_tokens else ""
+        name = each.name or "standard input"
+        click.echo(f"on {name}: {human(each.n_bytes, 'B')}, {human(each.n_tokens)} tokens{per_token}")
 
 
 def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
@@ -96,6 +102,50 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
         "last merges:",
         *map(made, range(max(0, len(merges) - n), len(merges))),
     ]
+
+
+# ----------------------------------------------------------------------------------------------- vocab
+@main.command()
+@click.argument("tokenizer", metavar="TOKENIZER")
+@click.option("--json", "as_json", is_flag=True, help="Print a list of ids and tokens as JSON.")
+def vocab(tokenizer: str, as_json: bool) -> None:
+    """Print the tokens, one a line, in the order of their ids.
+
+    A line has the id, a tab, and the token. A part of a character is shown as bytes, such as <E2>.
+
+    \b
+    Example:
+      bpe vocab tok.json | tail
+      bpe vocab tok.json --json > tokens.json
+    """  # noqa: D301
+    loaded = load(tokenizer)
+    tokens = loaded.vocab
+    if as_json:
+        click.echo(json.dumps([*entries_of(loaded, tokens)], ensure_ascii=False))
+        return
+    for token_id, token in zip(tokens, shown_tokens([*tokens.values()]), strict=True):
+        click.echo(f"{token_id}\t{token}")
+
+
+# ------------------------------------------------------------------------------------------------ diff
+@main.command()
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+def diff(first: str, second: str) -> None:
+    """Show how two tokenizers differ; the exit code is 1 if they do.
+
+    Also a text that they encode differently is shown, if one is found.
+
+    \b
+    Example:
+      bpe diff tok.json tokenizer.json
+    """  # noqa: D301
+    from bpe.ids import differences
+
+    found = differences(load(first), load(second))
+    click.echo(str(found))
+    if found:
+        click.get_current_context().exit(1)
 
 
 # --------------------------------------------------------------------------------------------- convert

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -15,7 +16,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from bpe.cli.app import warn
+from bpe.cli.app import STDIN, warn
 from bpe.support.files import refuse_inputs
 
 if TYPE_CHECKING:
@@ -191,6 +192,47 @@ def _begin_of(part: FilePart) -> bytes:
     return begin
 
 
+# ------------------------------------------------------------------------------- files, or a text itself
+_NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+
+
+def texts_of(paths: Sequence[str], text: str | None, *, is_quiet: bool, **reading: Any) -> Corpus:
+    """Return the corpus of the files that a command was given, of its --text, or of standard input.
+
+    A text in the place of a file is an error that names --text; the name of a file as a text is a warning.
+    """
+    from bpe.corpus import Corpus
+
+    if text is not None:
+        if paths:
+            raise click.UsageError("--text and files cannot be given together")
+        if os.path.isfile(text):
+            warn(
+                f"--text {text}: this is the text itself, not the file of this name: "
+                "to read the file, omit --text"
+            )
+        return Corpus([text.encode("utf-8", "surrogateescape")], **reading)
+    try:
+        corpus = Corpus([Path(path) for path in paths or (STDIN,)], **reading)
+    except OSError as error:
+        if error.errno not in (None, *_NO_FILE):
+            raise
+        problem = f"no such file: {error.filename}" if error.filename else str(error)
+        raise click.UsageError(f"{problem}. A text itself is given with --text") from None
+    if not is_quiet:
+        warn_of_odd_texts(corpus)
+    return corpus
+
+
+def rules_of(allow_special: bool, ordinary: bool) -> dict[str, Any]:
+    """Return the arguments of ``encode`` that --allow-special and --ordinary stand for."""
+    if allow_special and ordinary:
+        raise click.UsageError("--allow-special and --ordinary cannot be given together")
+    if ordinary:
+        return {"disallowed_special": ()}
+    return {"allowed_special": "all"} if allow_special else {}
+
+
 # ----------------------------------------------------------------------------------------------- options
 # The same as in bpe.splitting.pattern, whose import would slow down --help.
 PATTERNS = ("gpt2", "cl100k", "o200k", "llama3", "qwen2", "deepseek", "whitespace", "none")
@@ -226,15 +268,29 @@ PATTERN_HELP = (
 )
 
 
+text_option = click.option("--text", metavar="TEXT", help="A text itself, in place of files.")
 READING = ("field", "format", "errors", "max_record_bytes")
 """The options that :class:`bpe.Corpus` takes."""
 
-quiet_option = click.option("--quiet", is_flag=True, help="Print no progress and no summary.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 progress_option = click.option(
+    "-v",
     "--progress",
     is_flag=True,
     help="Print a line of progress every ten seconds if there is no terminal, such as in a log.",
 )
+
+
+def special_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say what special tokens in a text are."""
+    for decorate in (
+        click.option("--ordinary", is_flag=True, help="Encode special tokens in the text as ordinary text."),
+        click.option(
+            "--allow-special", is_flag=True, help="Encode special tokens in the text as special tokens."
+        ),
+    ):
+        command = decorate(command)
+    return command
 
 
 def reading_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -243,6 +299,7 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
         quiet_option,
         progress_option,
         click.option(
+            "-j",
             "--threads",
             type=click.IntRange(1),
             metavar="N",
@@ -300,7 +357,9 @@ def training_options(command: Callable[..., None]) -> Callable[..., None]:
             help="The longest token that may be made, in bytes.",
         ),
         click.option(
+            "--min-frequency",
             "--min-count",
+            "min_count",
             type=click.IntRange(1),
             default=1,
             show_default=True,

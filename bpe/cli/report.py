@@ -15,7 +15,6 @@ from bpe.cli.app import (
     name_of_output,
     need_output,
     only_one_to_stdout,
-    read,
     written,
 )
 from bpe.cli.options import progress_option, quiet_option
@@ -30,38 +29,43 @@ if TYPE_CHECKING:
 
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")
-@click.option(
-    "--text", "file", required=True, metavar="FILE", help="The text to measure; - is standard input."
-)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
     "-o", "--output", required=True, metavar="FILE", help="The page to write, or - for standard output."
 )
 @quiet_option
 @progress_option
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
-def report(tokenizer: str, file: str, output: str, quiet: bool, progress: bool, as_json: bool) -> None:
+def report(
+    tokenizer: str, paths: tuple[str, ...], output: str, quiet: bool, progress: bool, as_json: bool
+) -> None:
     """Write a web page about a tokenizer and a text.
+
+    A PATH is as in bpe encode; the documents of several files are one text.
 
     The page is one HTML file, which works without a network or a server. It shows figures and charts, encodes
     text that you type, and draws how a token was merged.
 
     \b
     Example:
-      bpe report tok.json --text corpus.txt -o report.html
+      bpe report tok.json corpus.txt -o report.html
     """  # noqa: D301
     only_one_to_stdout(output, as_json)
     need_output(output)
+    from bpe.corpus import Corpus
     from bpe.formats.conversion import naming
     from bpe.report import page_of
-    from bpe.support.files import atomic_write, refuse_inputs
+    from bpe.support.files import atomic_write
 
     watch = Stopwatch()
     shown = progress_of("measuring", "B", quiet=quiet, lines=progress)
     loaded = load(tokenizer, output)
-    refuse_inputs([output], [file])
-    data = read(file)
-    with naming(name_of(file)):
-        page = page_of(loaded, data, Path(tokenizer).name, Path(name_of(file)).name, shown)
+    corpus = Corpus([Path(path) for path in paths])
+    corpus.refuse_outputs(output)
+    data = b"\n".join(b"".join(document) for document in corpus.documents())
+    name = name_of(paths[0]) if len(paths) == 1 else f"{len(paths)} files or folders"
+    with naming(name):
+        page = page_of(loaded, data, Path(tokenizer).name, Path(name).name, shown)
     with written(output) as path:
         atomic_write(path, page)
     if as_json:
@@ -69,7 +73,7 @@ def report(tokenizer: str, file: str, output: str, quiet: bool, progress: bool, 
             "output": output,
             "bytes": len(page),
             "tokenizer": tokenizer,
-            "text": file,
+            "texts": [*paths],
             "text_bytes": len(data),
             **watch.to_json(),
         }
@@ -87,16 +91,12 @@ SHOWN = 20  # tokens of each kind
 
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")
-@click.option(
-    "--text",
-    "files",
-    multiple=True,
-    metavar="FILE",
-    help="A text to measure; - is standard input. May be repeated: each text gets figures of its own.",
-)
+@click.argument("paths", nargs=-1, metavar="[PATH...]")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, with the witnesses.")
-def audit(tokenizer: str, files: tuple[str, ...], as_json: bool) -> None:
+def audit(tokenizer: str, paths: tuple[str, ...], as_json: bool) -> None:
     """Find out which tokens can occur, and measure texts.
+
+    A PATH is as in bpe encode; each gets figures of its own.
 
     \b
     live          a text is known that has the token: its witness
@@ -106,11 +106,11 @@ def audit(tokenizer: str, files: tuple[str, ...], as_json: bool) -> None:
 
     \b
     Example:
-      bpe audit tok.json --text letter.txt --text corpus.txt
+      bpe audit tok.json letter.txt corpus.txt
       bpe audit tok.json --json
     """  # noqa: D301
     loaded = load(tokenizer)
-    texts: dict[str, Any] = {name_of(file): Path(file) for file in files}
+    texts: dict[str, Any] = {name_of(path): Path(path) for path in paths}
     found = loaded.audit(texts or None, progress=True)
     if as_json:
         click.echo(json.dumps(found.to_json()))

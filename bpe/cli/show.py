@@ -6,10 +6,16 @@ import json
 import os
 import sys
 import unicodedata
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe.cli.app import STDIN, load, main, read
+from bpe.cli.app import load, main
+from bpe.cli.options import text_option, texts_of
+
+if TYPE_CHECKING:
+    from bpe.tokenizer import Tokenizer
 
 BACKGROUNDS = (153, 222, 157, 218, 189)
 """Five of the 256 terminal colors, on which black text is readable."""
@@ -19,11 +25,14 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")
-@click.argument("text")
+@click.argument("paths", nargs=-1, metavar="[PATH...]")
+@text_option
 @click.option("--ids", "with_ids", is_flag=True, help="Print one token on each line, with its id.")
 @click.option("--json", "as_json", is_flag=True, help="Print a list of ids and tokens as JSON.")
-def show(tokenizer: str, text: str, with_ids: bool, as_json: bool) -> None:
-    """Show the tokens of a text; - is standard input.
+def show(tokenizer: str, paths: tuple[str, ...], text: str | None, with_ids: bool, as_json: bool) -> None:
+    """Show the tokens of texts.
+
+    A PATH is as in bpe encode; standard input is read if there is neither a PATH nor a text.
 
     Tokens side by side have different colors. Without colors (in a file, or if NO_COLOR is set), there is a
     bar between them. A part of a character is shown as bytes, such as <E2>. Special tokens in the text are
@@ -31,20 +40,29 @@ def show(tokenizer: str, text: str, with_ids: bool, as_json: bool) -> None:
 
     \b
     Example:
-      bpe show tok.json 'Fifteen men on the dead man'
-      bpe show tok.json --ids 'naïve 😀'
-      echo 'Yo-ho-ho' | bpe show tok.json - --json
+      bpe show tok.json --text 'Fifteen men on the dead man'
+      bpe show tok.json --ids --text 'naïve 😀'
+      bpe show tok.json letter.txt
+      echo 'Yo-ho-ho' | bpe show tok.json --json
     """  # noqa: D301
     loaded = load(tokenizer)
-    ids = loaded.encode(read(STDIN) if text == STDIN else text, allowed_special="all")
-    tokens = [loaded.token_bytes(token_id) for token_id in ids]
-    if as_json:
-        entries = [
-            {"id": token_id, "text": token.decode("utf-8", "replace"), "bytes": token.hex()}
-            for token_id, token in zip(ids, tokens, strict=True)
-        ]
-        click.echo(json.dumps(entries, ensure_ascii=False))
-        return
+    for document in texts_of(paths, text, is_quiet=False).documents():
+        ids = loaded.encode(b"".join(document), allowed_special="all")
+        if as_json:
+            click.echo(json.dumps([*entries_of(loaded, ids)], ensure_ascii=False))
+        else:
+            _show(loaded, ids, with_ids)
+
+
+def entries_of(tokenizer: Tokenizer, ids: Iterable[int]) -> Iterable[dict[str, Any]]:
+    """Yield the id, the text and the bytes of tokens, for JSON."""
+    for token_id in ids:
+        token = tokenizer.token_bytes(token_id)
+        yield {"id": token_id, "text": token.decode("utf-8", "replace"), "bytes": token.hex()}
+
+
+def _show(tokenizer: Tokenizer, ids: list[int], with_ids: bool) -> None:
+    tokens = [tokenizer.token_bytes(token_id) for token_id in ids]
     parts = shown_tokens(tokens)
     if with_ids:
         width = len(str(max(ids, default=0)))

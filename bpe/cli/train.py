@@ -20,8 +20,6 @@ from bpe.cli.options import (
     READING,
     PatternType,
     pattern_dialect,
-    progress_option,
-    quiet_option,
     reading_options,
     source_of,
     sources_of,
@@ -29,7 +27,6 @@ from bpe.cli.options import (
     training_options,
 )
 from bpe.cli.progress import Stopwatch, human, progress_of
-from bpe.support.files import refuse_inputs
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
@@ -44,129 +41,6 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 Sizes: TypeAlias = list[tuple[int, int, int]]
-
-
-def _loaded(path: str) -> WordCounts:
-    from bpe.counting.word_counts import WordCounts
-
-    return WordCounts.load(path)
-
-
-def _ratio_of(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"a ratio must be a number, not {text!r}") from None
-
-
-def _by_language(
-    option: str, items: Sequence[str], value_of: Callable[[str], Value]
-) -> dict[str, Value] | None:
-    """Return the values of repeated NAME=VALUE options by name; None if the option was not given."""
-    values: dict[str, Value] = {}
-    for item in items:
-        name, equals, value = item.partition("=")
-        if not (name and equals and value):
-            raise ValueError(f"{option} {item}: write NAME=VALUE, such as en={value or 'en-dev.counts'}")
-        if name in values:
-            raise ValueError(f"{option} {item}: {name!r} was already given")
-        values[name] = value_of(value)
-    return values or None
-
-
-@main.command("train-parity")
-@click.argument("paths", nargs=-1, required=True, metavar="COUNTS...")
-@click.option(
-    "--dev",
-    multiple=True,
-    metavar="NAME=COUNTS",
-    help="The counts of a development text, which is the same text in every language.",
-)
-@click.option(
-    "--ratio",
-    multiple=True,
-    metavar="NAME=NUMBER",
-    help="In place of --dev: how long the same text is in this language, in bytes, compared with the others.",
-)
-@click.option(
-    "--window",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Look at the last N merges, so that no language is chosen too often.",
-)
-@click.option(
-    "--alpha",
-    type=float,
-    default=2.0,
-    show_default=True,
-    help="A language gets at most this part of the merges of a window, divided by the number of languages.",
-)
-@click.option(
-    "--n-global",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Learn the first N merges from all languages together.",
-)
-@training_options
-@click.option(
-    "--ties",
-    type=click.Choice(["smallest", "lexicographic", "gpt2"]),
-    default="smallest",
-    show_default=True,
-    help="Which pair is merged first if several occur equally often.",
-)
-@quiet_option
-@progress_option
-def train_parity(
-    paths: tuple[str, ...],
-    dev: tuple[str, ...],
-    ratio: tuple[str, ...],
-    vocab_size: int,
-    output: str,
-    quiet: bool,
-    progress: bool,
-    **options: Any,
-) -> None:
-    """Train a tokenizer that treats languages alike.
-
-    The sizes of their texts do not matter. COUNTS are files that bpe count-words wrote, one for each
-    language, all with the same pattern and special tokens. A language has the name of its file, without the
-    ending.
-
-    \b
-    Example:
-      bpe train-parity books.counts more.counts --vocab-size 32000 -o tok.json
-      bpe train-parity books.counts more.counts --ratio books=1 --ratio more=2 --vocab-size 8000 -o tok.json
-    """  # noqa: D301
-    need_output(output)
-    from bpe.trainer import train_parity as train
-
-    languages: dict[str, WordCounts] = {}
-    for path in paths:
-        name = Path(path).stem
-        if name in languages:
-            raise ValueError(f"{path}: there is already a language {name!r}; give the files different names")
-        languages[name] = _loaded(path)
-    refuse_inputs([output], [*paths, *(item.partition("=")[2] for item in dev)])
-    tokenizer = train(
-        languages,
-        vocab_size,
-        dev=_by_language("--dev", dev, _loaded),
-        ratios=_by_language("--ratio", ratio, _ratio_of),
-        progress=progress_of("merging", "merges", quiet=quiet, lines=progress),
-        **options,
-    )
-    with written(output) as path:
-        tokenizer.save(path)
-    output = name_of_output(output)
-    if tokenizer.vocab_size < vocab_size:
-        warn(
-            f"{output}: {tokenizer.vocab_size} tokens, not {vocab_size}: no language has a pair left to merge"
-        )
-    if not quiet:
-        click.echo(f"{output}: {tokenizer.vocab_size} tokens", err=True)
 
 
 # ---------------------------------------------------------------------------------------------- corpora
@@ -533,3 +407,145 @@ def _save_interrupted(trainer: Trainer | None, output: str, vocab_size: int) -> 
     tokenizer = trainer.tokenizer()
     tokenizer.save(path)
     return f"{path} has the {tokenizer.vocab_size} tokens that were learned, of {vocab_size}"
+
+
+# ---------------------------------------------------------------------------------------- train-parity
+@main.command("train-parity")
+@_counting_options
+@click.option(
+    "--dev",
+    multiple=True,
+    metavar="NAME=PATH",
+    help="A development text, or its counts; it says the same in every language.",
+)
+@click.option(
+    "--ratio",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="In place of --dev: how long the same text is in this language, in bytes, compared with the others.",
+)
+@click.option(
+    "--window",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Look at the last N merges, so that no language is chosen too often.",
+)
+@click.option(
+    "--alpha",
+    type=float,
+    default=2.0,
+    show_default=True,
+    help="A language gets at most this part of the merges of a window, divided by the number of languages.",
+)
+@click.option(
+    "--n-global",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Learn the first N merges from all languages together.",
+)
+@training_options
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
+@click.option(
+    "--ties",
+    type=click.Choice(["smallest", "lexicographic", "gpt2"]),
+    default="smallest",
+    show_default=True,
+    help="Which pair is merged first if several occur equally often.",
+)
+def train_parity(
+    paths: tuple[str, ...],
+    pattern: str | None,
+    dialect: Dialect,
+    specials: tuple[str, ...],
+    threads: int | None,
+    scheduler: str | None,
+    dev: tuple[str, ...],
+    ratio: tuple[str, ...],
+    vocab_size: int,
+    output: str,
+    quiet: bool,
+    progress: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Train a tokenizer that treats languages alike.
+
+    Each PATH is the text of one language, or the counts of it that bpe count-words wrote; how large they are
+    does not matter. A language has the name of its file or folder, without the ending. All have the same
+    pattern and special tokens.
+
+    \b
+    Example:
+      bpe train-parity books/ corpus/ --vocab-size 32000 -o tok.json
+      bpe train-parity books.counts more.counts --vocab-size 32000 -o tok.json
+      bpe train-parity books.counts more.counts --ratio books=1 --ratio more=2 --vocab-size 8000 -o tok.json
+    """  # noqa: D301
+    only_one_to_stdout(output, as_json)
+    need_output(output)
+    from bpe.corpus import Corpus
+    from bpe.counting.clusters import count_words
+    from bpe.splitting.pattern import Pattern
+    from bpe.trainer import train_parity as train
+
+    watch = Stopwatch()
+    reading = {name: options.pop(name) for name in READING}
+    shown = partial(progress_of, quiet=quiet, lines=progress)
+    on: dict[str, Any] = {"scheduler": scheduler, "threads": threads, "progress": shown("counting", "B")}
+
+    def counts_of(path: str, rules: tuple[Pattern, Sequence[str]], **given: Any) -> WordCounts:
+        source = source_of([path], output, **given, is_quiet=quiet, **reading)
+        return count_words(source, *rules, **on) if isinstance(source, Corpus) else _words_of(source)[0]
+
+    ratios, dev_paths = _by_language("--ratio", ratio, _ratio_of), _by_language("--dev", dev, str) or {}
+    rules = Pattern.of(pattern or "gpt2", dialect), specials
+    languages: dict[str, WordCounts] = {}
+    for path in paths:
+        name = Path(path).stem
+        if name in languages:
+            raise ValueError(f"{path}: there is already a language {name!r}; give the files different names")
+        languages[name] = counts = counts_of(path, rules, pattern=pattern, specials=specials)
+    rules = counts.pattern, counts.special_tokens
+    no_rules: dict[str, Any] = {"pattern": None, "specials": ()}
+    tokenizer = train(
+        languages,
+        vocab_size,
+        dev={name: counts_of(path, rules, **no_rules) for name, path in dev_paths.items()} if dev else None,
+        ratios=ratios,
+        progress=shown("merging", "merges"),
+        **options,
+    )
+    with written(output) as path:
+        tokenizer.save(path)
+    if tokenizer.vocab_size < vocab_size:
+        warn(
+            f"{name_of_output(output)}: {tokenizer.vocab_size} tokens, not {vocab_size}: "
+            "no language has a pair left to merge"
+        )
+    if as_json or not quiet:
+        tell = _summary if as_json else _in_words
+        sizes = [*map(_size_of, languages.values())]
+        click.echo(tell(tokenizer, sizes, output, vocab_size, watch), err=not as_json)
+
+
+def _ratio_of(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"a ratio must be a number, not {text!r}") from None
+
+
+def _by_language(
+    option: str, items: Sequence[str], value_of: Callable[[str], Value]
+) -> dict[str, Value] | None:
+    """Return the values of repeated NAME=VALUE options by name; None if the option was not given."""
+    values: dict[str, Value] = {}
+    for item in items:
+        name, equals, value = item.partition("=")
+        if not (name and equals and value):
+            raise ValueError(f"{option} {item}: write NAME=VALUE, such as en={value or 'en-dev.counts'}")
+        if name in values:
+            raise ValueError(f"{option} {item}: {name!r} was already given")
+        values[name] = value_of(value)
+    return values or None

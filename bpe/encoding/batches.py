@@ -153,17 +153,17 @@ def _row_of(
         with suppress(UnicodeEncodeError):  # a lone surrogate
             row = as_array(texts[0])
             return row, ends_of([row])
-    ascii_texts = [text for text in texts if isinstance(text, str) and text.isascii()]
-    if len(ascii_texts) == len(texts):
-        return as_array(ascii_texts[0] if len(texts) == 1 else "".join(ascii_texts)), ends_of(texts)
+    with suppress(TypeError):  # of what is no str
+        if all(map(str.isascii, texts)):  # type: ignore[arg-type]
+            return as_array("".join(texts)), ends_of(texts)  # type: ignore[arg-type]
     some = _bytes_of(texts, first, what)
     return some[0] if len(some) == 1 else bytearray().join(some), ends_of(some)
 
 
 def _bytes_of(texts: Sequence[str | bytes], first: int, what: str) -> list[bytes]:
     try:
-        return [text.encode() for text in texts]  # type: ignore[union-attr]
-    except (AttributeError, UnicodeEncodeError):
+        return [*map(str.encode, texts)]  # type: ignore[arg-type]
+    except (TypeError, UnicodeEncodeError):
         return [utf8_of(text, f"{what} {index}") for index, text in enumerate(texts, first)]
 
 

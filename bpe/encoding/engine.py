@@ -141,7 +141,7 @@ class Engine:
             and mine.id_of == theirs.id_of
             and self.is_lossless == other.is_lossless
             and self._allowed_tokens() == other._allowed_tokens()
-            and self._comparable_around() == other._comparable_around()
+            and self.comparable_around() == other.comparable_around()
             and mine.atomic_ids == theirs.atomic_ids
         )
 
@@ -225,7 +225,8 @@ class Engine:
         """The ids of special tokens; those of added tokens are ids of ordinary text."""
         return frozenset(self.vocabulary.special_tokens.values())
 
-    def _comparable_around(self) -> Any:
+    def comparable_around(self) -> Any:
+        """Return what is put around ids, as ``==`` compares it."""
         return self.around
 
     @made_once

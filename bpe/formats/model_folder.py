@@ -24,6 +24,7 @@ from typing import Any
 
 from bpe.support.files import atomic_write
 from bpe.support.json_text import read_json
+from bpe.support.text import as_bytes
 from bpe.vocabulary.extras import FILES, MAX_FILES, from_text, to_text
 from bpe.vocabulary.vocabulary import Vocabulary
 
@@ -55,6 +56,24 @@ def with_files(vocabulary: Vocabulary, folder: str | os.PathLike[str]) -> Vocabu
     if not files:
         return vocabulary
     return vocabulary.replace(extras=to_text(from_text(vocabulary.extras) | {"files": files}))
+
+
+_ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+
+
+def roles_of(vocabulary: Vocabulary) -> dict[str, int]:
+    """Return the ids of the tokens to which the files of a folder give a role; the config decides."""
+    files = from_text(vocabulary.extras)["files"]
+    given = {**files.get("special_tokens_map.json", {}), **files.get(CONFIG, {})}
+    found = {}
+    for role in _ROLES:
+        token = given.get(f"{role}_token")
+        token = token.get("content") if isinstance(token, dict) else token
+        if isinstance(token, str):
+            token_id = vocabulary.cut_tokens.get(token, vocabulary.id_of.get(as_bytes(token)))
+            if token_id is not None:
+                found[role] = token_id
+    return found
 
 
 def _read(path: Path) -> Any:

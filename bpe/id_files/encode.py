@@ -215,17 +215,7 @@ def _write_batch(
     corpus: Corpus,
 ) -> None:
     state = output.state
-    try:
-        ids, offsets = _encoded(engine, batch, rules, threads)
-    except ValueError:
-        # Once more, one by one, to name the document.
-        number, place = state.documents, state.document_bytes
-        for data, n_own, is_last, _ in batch:
-            name = corpus.name_of_document(number)
-            rules.refuse(data, name + (f", from byte {place} on," if place else ""))
-            number, place = (number + 1, 0) if is_last else (number, place + n_own)
-        raise
-    ids, offsets = _own_ids(engine, batch, ids, offsets)
+    ids, offsets = _encoded(engine, batch, rules, threads, corpus, state.documents, state.document_bytes)
     checksum, document_bytes, n_bytes = state.checksum, state.document_bytes, state.n_bytes
     for data, n_own, is_last, _ in batch:
         checksum = zlib.crc32(memoryview(data)[:n_own], checksum)
@@ -239,10 +229,54 @@ def _write_batch(
     output.write(ids, state.tokens + ends, checksum, document_bytes, n_bytes)
 
 
+def count_tokens(
+    engine: Engine, corpus: Corpus, rules: Rules, *, threads: int | None, progress: Progress
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of tokens, and of bytes, of each document of a corpus; no ids are kept."""
+    tokens, sizes = [0], [0]  # the last document is not complete
+    with progress_bar(progress, corpus.n_bytes, "B", "counting") as advance:
+        stretches = _stretches(corpus.documents(advance), engine, rules, False)
+        for batch in _batches(stretches, n_threads(threads) * BATCH_BYTES):
+            place = len(tokens) - 1, sizes[-1]
+            _, offsets = _encoded(engine, batch, rules, n_threads(threads), corpus, *place)
+            for n, stretch in zip(np.diff(offsets).tolist(), batch, strict=True):
+                tokens[-1] += n
+                sizes[-1] += stretch.n_own
+                if stretch.is_last:
+                    tokens.append(0)
+                    sizes.append(0)
+    return np.array(tokens[:-1], np.int64), np.array(sizes[:-1], np.int64)
+
+
 def _encoded(
+    engine: Engine,
+    batch: list[_Stretch],
+    rules: Rules,
+    threads: int,
+    corpus: Corpus,
+    number: int,
+    place: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids of stretches, and where those of each begin.
+
+    The first stretch is at byte `place` of the document `number`; an error names the document.
+    """
+    try:
+        ids, offsets = _with_neighbors(engine, batch, rules, threads)
+    except ValueError:
+        # Once more, one by one, to name the document.
+        for data, n_own, is_last, _ in batch:
+            name = corpus.name_of_document(number)
+            rules.refuse(data, name + (f", from byte {place} on," if place else ""))
+            number, place = (number + 1, 0) if is_last else (number, place + n_own)
+        raise
+    return _own_ids(engine, batch, ids, offsets)
+
+
+def _with_neighbors(
     engine: Engine, batch: list[_Stretch], rules: Rules, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids of stretches, and where those of each begin."""
+    """Return the ids of stretches, with those of what is only looked at, and where those of each begin."""
     if all(stretch.begins is Begins.TEXT for stretch in batch):
         return joined(*encode_groups(engine, [stretch.data for stretch in batch], threads, rules))
 

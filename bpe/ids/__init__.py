@@ -16,19 +16,34 @@ A *stretch* is a maximal run of ids that are not those of special tokens. It is 
 * :func:`canonical_ids`, :func:`first_noncanonical`, :func:`first_noncanonical_batch`: whether a text
   gives ids
 * :func:`matcher`: strings in the text of ids that come one by one
+* :func:`align`, :func:`align_text`, :func:`shared_tokens`, :func:`map_to`: two tokenizers over one text
+* :func:`fingerprint`, :func:`differences`: whether two tokenizers are equal, and where they differ
+* :func:`chunks`: parts of a text with so many tokens
 """
 
 from bpe.ids.canonicity import canonical_ids, first_noncanonical, first_noncanonical_batch
+from bpe.ids.chunking import Chunk, chunks
+from bpe.ids.comparing import Differences, differences, fingerprint
 from bpe.ids.continuing import append, continue_ids, reuse
 from bpe.ids.matching import Matcher, matcher
+from bpe.ids.pairing import align, align_text, map_to, shared_tokens
 
 __all__ = [
+    "Chunk",
+    "Differences",
     "Matcher",
+    "align",
+    "align_text",
     "append",
     "canonical_ids",
+    "chunks",
     "continue_ids",
+    "differences",
+    "fingerprint",
     "first_noncanonical",
     "first_noncanonical_batch",
+    "map_to",
     "matcher",
     "reuse",
+    "shared_tokens",
 ]

@@ -83,7 +83,7 @@ class FileEngine(Engine):
     def _post_processor_entry(self) -> Any:
         return from_text(self.vocabulary.extras)["document"].get("post_processor")
 
-    def _comparable_around(self) -> Any:
+    def comparable_around(self) -> Any:
         """Return what is put around ids, or the entry where it cannot be read."""
         try:
             return self.around

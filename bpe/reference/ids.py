@@ -280,3 +280,18 @@ def find_strings(data: bytes, strings: Collection[bytes]) -> tuple[list[tuple[in
     rest = data[start:]
     ends = (rest[place:] for place in range(len(rest) + 1))
     return spans, next(end for end in ends if any(string.startswith(end) for string in strings))
+
+
+def align_tokens(mine: Sequence[bytes], theirs: Sequence[bytes]) -> tuple[list[int], list[int], list[int]]:
+    """Return the groups of two rows of tokens of the same bytes, and where these begin; some have no bytes.
+
+    Examples
+    --------
+    >>> align_tokens([b"", b"low", b"er"], [b"lo", b"w", b"er"])
+    ([0, 2, 3], [0, 2, 3], [0, 3, 5])
+    """
+    ends = [[len(b"".join(row[: n + 1])) for n in range(len(row))] for row in (mine, theirs)]
+    length = len(b"".join(mine))
+    places = sorted({*ends[0]} & {*ends[1]} - {0, length})
+    cuts = [[sum(end <= place for end in some) for place in places] for some in ends]
+    return [0, *cuts[0], len(mine)], [0, *cuts[1], len(theirs)], [0, *places, length]

@@ -53,6 +53,21 @@ class PlainContainer:
 
     __hash__ = None  # type: ignore[assignment]  # containers change
 
+    def __and__(self, other: Any) -> Any:
+        return self._and(other)
+
+    def __or__(self, other: Any) -> Any:
+        return self._or(other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._sub(other)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._xor(other)
+
+    def __le__(self, other: Any) -> bool:
+        return self._le(other)
+
     def __getitem__(self, key: Any) -> Any:
         return self.get(key)
 

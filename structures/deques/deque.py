@@ -1,7 +1,7 @@
-"""``Deque``: numbers in a row, which grows and shrinks at both ends.
+"""``Deque``: a sequence of numbers that grows and shrinks at both ends.
 
-A ring in one array, whose length is a power of two. It grows to twice its length, which writes the elements
-from its beginning on. ::
+A ring in one array, whose length is a power of two. It grows to twice its length; then the elements are
+copied to its beginning. ::
 
     ring     [ 7  8  9  .  .  .  5  6 ]      start = 6, size = 5: the elements 5 6 7 8 9
                       |        |
@@ -23,7 +23,7 @@ extend                          O(1) for each element, amortized
 to_array, iteration, ``==``     O(n)
 reserve, copy                   O(room)
 clear                           O(1)
-memory                          4 or 8 bytes an element, twice that after growth
+memory                          4 or 8 bytes per element, twice that after growth
 ==============================  =================================================
 
 Source: Knuth, The Art of Computer Programming, 2.2.2, sequential allocation of queues.
@@ -47,25 +47,24 @@ from structures.status import (
     as_array,
     dtype_name,
     error,
-    float32,
     float32_array,
-    float64,
     float64_array,
     int64,
     int64_array,
+    number,
 )
 
 _DTYPES = ("int64", "int32", "float64", "float32")
 
 
 class Deque(Facade):
-    """Numbers with two ends, as ``collections.deque``; indexed in O(1) everywhere.
+    """Double-ended queue of numbers, like ``collections.deque``, but every index takes O(1).
 
-    Calls from several threads take turns (:mod:`structures.base.locks`).
+    It is thread-safe (:mod:`structures.base.locks`).
 
-    Inside ``@njit`` the same verbs are methods and operators. Nothing raises there, except when there is no
+    Inside ``@njit`` there are the same methods and operators. Nothing raises there, except if there is no
     memory for an array that is returned: an empty deque pops 0 (check ``len(d)`` first), an index out of
-    range reads as 0 or as the default of ``d.get(index, default)``, and verbs that change the deque return a
+    range gives 0, or the default of ``d.get(index, default)``, and methods that change the deque return a
     status, below 0 for a failure. A float for an integer is a typing error there.
 
     Methods for single elements:
@@ -105,7 +104,7 @@ class Deque(Facade):
 
     @classmethod
     def type(cls, dtype: Any = np.int64) -> Any:
-        """Return the numba type of a deque, for ``List.empty_list``, for specifications and signatures.
+        """Return the numba type of a deque, for ``List.empty_list``, field specifications and signatures.
 
         Parameters
         ----------
@@ -192,19 +191,14 @@ class Deque(Facade):
 
     def _value(self, value: Any) -> Any:
         """Return a value in the range of the dtype, or raise."""
-        if self.dtype.kind == "f":
-            return (float32 if self.dtype == np.float32 else float64)(value, "value")
-        number = int64(value, "value", DTYPE_HINT)
-        if self.dtype == np.int32 and not -(2**31) <= number < 2**31:
-            raise OverflowError(f"value {number} does not fit int32")
-        return number
+        return number(value, "value", self.dtype)
 
     def _index(self, index: int) -> int:
         """Return an index, or raise if there is no such element."""
-        number, n = int64(index, "index"), len(self)
-        if not -n <= number < n:
-            raise IndexError(f"index {number} is out of range for {n} elements")
-        return number
+        place, n = int64(index, "index"), len(self)
+        if not -n <= place < n:
+            raise IndexError(f"index {place} is out of range for {n} elements")
+        return place
 
     def _must_not_be_empty(self) -> None:
         if not len(self):

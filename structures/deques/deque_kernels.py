@@ -16,7 +16,7 @@ from structures.primitives.memory import are_equal, copy_prefix, new_elements
 from structures.primitives.priorities import as_count, is_past_int32
 from structures.primitives.simd import pointer_to, rarely
 
-_FEWEST = 8  # elements that there is room for
+_FEWEST = 8  # the smallest capacity
 
 
 # ------------------------------------------------------------------------------------------------- type
@@ -189,7 +189,7 @@ def _popleft(self):
 @method(DequeType, "extend")
 @quiet
 def _extend(self, values):
-    """Append all elements of an array; there is room for all, and all fit, or nothing changes."""
+    """Append all elements of an array, or none if there is no memory or one of them does not fit."""
     for i in range(values.size):
         if is_past_int32(values[i], self.zero):
             return status.TOO_LARGE
@@ -204,7 +204,7 @@ def _extend(self, values):
 # ------------------------------------------------------------------------------------------- by position
 @inner
 def _index_of(self, index):
-    """Return an index counted from the first element, or one below 0 if there is no such element."""
+    """Return an index as counted from the first element, or a number below 0 if there is no such element."""
     from_start = index + self.size if index < 0 else index
     return from_start if from_start < self.size else -1
 
@@ -244,6 +244,12 @@ def _to_array(self):
     return elements
 
 
+@method(DequeType, "to_arrays")
+@kernel
+def _to_arrays(self):
+    return (_to_array(self),)
+
+
 @method(DequeType, "equals")
 @kernel
 def _equals(self, other):
@@ -253,7 +259,7 @@ def _equals(self, other):
 
 @kernel
 def deque_of(typ, zero, values):
-    """Return a deque of an array, or raise if there is no memory; the deque is released then."""
+    """Return a deque made from an array, or release it and raise if there is no memory."""
     self = new_deque(typ, zero)
     if _extend(self, values) < 0:
         raise MemoryError
@@ -287,5 +293,5 @@ def _nbytes(self):
 
 @quiet
 def state(self):
-    """Return what the invariants are about, for ``_check()``: the room, and where the first element is."""
+    """Return the capacity and the place of the first element, for ``_check()``."""
     return self.ring.size, self.start

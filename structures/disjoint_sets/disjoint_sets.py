@@ -1,19 +1,19 @@
 r"""``DisjointSets``: elements 0, 1, 2, ... in sets that can only be joined, known as union-find.
 
-One array is a forest. The link of an element is another element of its set, the link of a root is minus the
+One array is a forest. The link of an element is another element of its set; the link of a root is minus the
 size of the set::
 
     element      0    1    2    3    4    5            0       3     4
     links       -3    0    0   -1   -2    4           / \            |
                                                      1   2           5
 
-Two sets are joined at their roots, the smaller one below the larger. A search for a root halves the path that
-it walks: every second element gets a link to the element two above.
+Two sets are joined at their roots, the smaller one below the larger. A search for a root halves its path:
+every second element gets a link to the element two above.
 
 Invariants
 ----------
 1. Each of the ``n_elements`` elements has a link: below 0, or another element.
-2. From every element the links lead to a root, after log2(size of its set) steps at most.
+2. From every element the links lead to a root, in at most log2(size of its set) steps.
 3. The link of a root is minus the number of elements of its set.
 4. ``n_sets`` is the number of roots.
 
@@ -25,7 +25,7 @@ root, connected, size               O(log n)
 add                                 O(1), amortized over growth
 union_many                          the cost of union, for each pair
 labels, from_labels, copy, ``==``   O(n log n), in practice O(n)
-memory                              8 bytes an element, up to twice that after growth
+memory                              8 bytes per element, up to twice that after growth
 ==================================  =================================================
 
 Source: R. E. Tarjan, J. van Leeuwen, Worst-case analysis of set union algorithms (1984).
@@ -54,11 +54,10 @@ from structures.status import int64, int64_array
 class DisjointSets(Facade):
     """Elements 0, 1, 2, ... in sets that can only be joined.
 
-    Calls from several threads take turns (:mod:`structures.base.locks`). The iterations of a ``prange`` may
-    call all methods that only read, as :meth:`root` does. :meth:`find` is faster after many unions, but it
-    changes the links.
+    It is thread-safe (:mod:`structures.base.locks`). The iterations of a ``prange`` may call all methods that
+    only read, such as :meth:`root`. :meth:`find` is faster after many unions, but it changes the links.
 
-    Inside ``@njit`` the same verbs are methods, and ``n_sets`` is a field. Elements are not checked there.
+    Inside ``@njit`` there are the same methods, and ``n_sets`` is a field. Elements are not checked there.
     :meth:`add` returns a status below 0 if there is no memory.
 
     Methods for elements:
@@ -70,7 +69,7 @@ class DisjointSets(Facade):
 
     * :attr:`n_sets`, ``len(s)``: the number of elements
     * :meth:`labels`, :meth:`from_labels`
-    * :meth:`copy`, :meth:`reserve`, :attr:`nbytes`; ``==`` compares which elements are together; pickle
+    * :meth:`copy`, :meth:`reserve`, :attr:`nbytes`; ``==`` (compares which elements are together), pickle
 
     Parameters
     ----------

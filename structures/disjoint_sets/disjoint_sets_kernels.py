@@ -8,7 +8,7 @@ from numba.experimental import structref
 from structures import status
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, quiet
-from structures.primitives.memory import are_equal, copy_prefix, new_words
+from structures.primitives.memory import copy_prefix, new_words
 from structures.primitives.simd import larger, pointer_to
 
 
@@ -57,7 +57,7 @@ class DisjointSetsType(StructType):
 
 disjoint_sets_type = DisjointSetsType(
     fields_of(
-        links=types.int64[::1],  # those of the elements, then room for more
+        links=types.int64[::1],  # the links of the elements, then room for more
         n_elements=types.int64,
         n_sets=types.int64,
     )
@@ -162,7 +162,7 @@ def _union(self, one, other):
 @method(DisjointSetsType, "union_many")
 @quiet
 def _union_many(self, ones, others):
-    """Join many pairs; return how many sets fewer there are, or a status if the arrays differ in length."""
+    """Join many pairs; return by how much `n_sets` falls, or a status if the arrays differ in length."""
     if ones.size != others.size:
         return status.OUT_OF_RANGE
     n_before = self.n_sets
@@ -248,7 +248,11 @@ def _equals(self, other):
     """Return whether the same elements are together in both."""
     if self.n_elements != other.n_elements or self.n_sets != other.n_sets:
         return False
-    return are_equal(labels_of(self), labels_of(other))
+    labels, other_labels = labels_of(self), labels_of(other)
+    element = 0
+    while element < labels.size and labels[element] == other_labels[element]:
+        element += 1
+    return element == labels.size
 
 
 @method(DisjointSetsType, "copy")

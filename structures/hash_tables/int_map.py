@@ -197,7 +197,7 @@ class IntMap(Map):
         return keys, values
 
     def add(self, key: int, delta: Any = 1) -> None:
-        """Add `delta` to the value of `key`; a missing key counts as 0. A key with a sum of 0 stays.
+        """Add `delta` to the value of `key`; a missing key counts as 0, and a sum of 0 stays.
 
         Parameters
         ----------

@@ -434,7 +434,7 @@ def insert_many(self, keys, counts):
 
 @kernel
 def count_buckets_of(keys, counts):
-    """Return a container of arrays, or raise as the class in Python does; the container is released then."""
+    """Return a container made from arrays, or release it and raise as the Python class does."""
     check_sizes(keys, counts)
     self = new_count_buckets()
     failure, i = insert_many(self, keys, counts)

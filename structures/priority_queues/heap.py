@@ -1,9 +1,9 @@
-"""``Heap``: a priority queue of (priority, payload) pairs, as ``heapq`` has it, without keys.
+"""``Heap``: a priority queue of (priority, payload) pairs, like ``heapq``, without keys.
 
-An entry has an id in a tournament (:mod:`structures.priority_queues.tournament`, whose invariants are 1, 2
-and 4). The payload of an entry is its age there. So entries leave in the order of ``heapq`` with tuples: the
-least priority first, and of equal priorities the least payload. The id is the handle that :meth:`Heap.push`
-returns. The id of an entry that has left is given to the next one.
+An entry has an id in a tournament (:mod:`structures.priority_queues.tournament`, which has invariants 1, 2
+and 4). The payload of an entry is used as its age there. So entries leave in the order of ``heapq`` with
+tuples: the least priority first, and of equal priorities the least payload. The id is the handle that
+:meth:`Heap.push` returns. The id of an entry that has left is given to the next one.
 
 Invariants
 ----------
@@ -19,11 +19,11 @@ remove                                      expected for random priorities
 nsmallest of k                              O(k log n)
 to_arrays, iteration, ``==``                O(n log n)
 heapify, copy, reserve, clear               O(n)
-memory                                      25 bytes an entry, up to four times that after
-                                            growth while there are few
+memory                                      25 bytes per entry, up to four times that after
+                                            growth of a small heap
 ==========================================  ===============================================
 
-Source: Knuth, The Art of Computer Programming, 5.4.1, trees of winners; Python's ``heapq`` for the verbs.
+Source: Knuth, The Art of Computer Programming, 5.4.1, trees of winners; Python's ``heapq`` for the methods.
 """
 
 from __future__ import annotations
@@ -48,17 +48,7 @@ from structures.priority_queues.heap_kernels import (
 from structures.priority_queues.tournament import check_tournament
 from structures.priority_queues.tournament_kernels import has_room, new_heap, tournament
 from structures.priority_queues.tournament_layout import ABSENT
-from structures.status import (
-    DTYPE_HINT,
-    as_array,
-    dtype_name,
-    error,
-    float32,
-    float64,
-    float64_array,
-    int64,
-    int64_array,
-)
+from structures.status import as_array, dtype_name, error, float64_array, int64, int64_array, number
 
 _DTYPES = ("int64", "int32", "float64", "float32")
 
@@ -71,15 +61,16 @@ class Heap(Facade):
     integer, for instance the index of a record in an array of yours.
 
     Pairs leave in the order of ``heapq`` with tuples ``(priority, payload)``: of equal priorities, the least
-    payload is first. Calls from several threads take turns (:mod:`structures.base.locks`).
+    payload is first. It is thread-safe (:mod:`structures.base.locks`).
 
     :meth:`push` returns a handle, with which an entry may be changed or removed until it leaves. Handles are
-    small integers; the handle of an entry that has left is given to a later one. Of two equal pairs, the one
-    with either handle may leave first. A copy has the same handles, an unpickled heap has new ones.
+    small integers; the handle of an entry that has left is given to a later one. Of two equal pairs, either
+    may leave first. A copy has the same handles, an unpickled heap has new ones.
 
-    Inside ``@njit`` the same verbs are methods. Nothing raises there, except when there is no memory for an
-    array that is returned: an empty heap gives ``(0, 0)`` (check ``len(h)`` first), and ``push``, ``change``
-    and ``remove`` return a status below 0 for a failure. A float for an integer is a typing error there.
+    Inside ``@njit`` there are the same methods. Nothing raises there, except if there is no memory for an
+    array that is returned: an empty heap returns ``(0, 0)`` (check ``len(h)`` first), and ``push``,
+    ``change`` and ``remove`` return a status below 0 for a failure. A float for an integer is a typing error
+    there.
 
     Methods for single entries:
 
@@ -119,7 +110,7 @@ class Heap(Facade):
 
     @classmethod
     def type(cls, dtype: Any = np.int64) -> Any:
-        """Return the numba type of a heap, for ``List.empty_list``, for specifications and signatures.
+        """Return the numba type of a heap, for ``List.empty_list``, field specifications and signatures.
 
         Parameters
         ----------
@@ -149,7 +140,7 @@ class Heap(Facade):
 
     @classmethod
     def heapify(cls, priorities: Any, payloads: Any) -> Heap:
-        """Build a heap from arrays; its dtype is that of the priorities. The handle of pair i is i.
+        """Build a heap from arrays, with the dtype of the priorities; the handle of pair i is i.
 
         Parameters
         ----------
@@ -204,20 +195,15 @@ class Heap(Facade):
 
     def _priority(self, value: Any) -> Any:
         """Return a priority in the range of the dtype, or raise."""
-        if self.dtype.kind == "f":
-            return (float32 if self.dtype == np.float32 else float64)(value, "priority")
-        number = int64(value, "priority", DTYPE_HINT)
-        if self.dtype == np.int32 and not -(2**31) <= number < 2**31:
-            raise OverflowError(f"priority {number} does not fit int32")
-        return number
+        return number(value, "priority", self.dtype)
 
     @staticmethod
     def _payload(value: Any, name: str = "payload") -> int:
         """Return a payload, or raise."""
-        number = int64(value, name)
-        if number == ABSENT:
+        payload = int64(value, name)
+        if payload == ABSENT:
             raise OverflowError(f"{name} must be below 2**63 - 1")
-        return number
+        return payload
 
     def _pair(self, priority: Any, payload: Any) -> tuple[Any, int]:
         """Return a checked pair, or raise."""

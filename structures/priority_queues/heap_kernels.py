@@ -48,7 +48,7 @@ from structures.priority_queues.tournament_layout import (
 from structures.status import Failure
 
 _LINE = 8  # words in a cache line
-_FEW = 1 << 10  # leaves; up to here, there are four to eight times as many after growth
+_FEW = 1 << 10  # leaves; a smaller heap grows to four to eight times its size
 
 
 # ------------------------------------------------------------------------------------------------- type
@@ -139,7 +139,7 @@ def _start(self, n):
 
 @late
 def _grow(self, n_leaves):
-    """Make room for so many ids: copy all leaves, and build what is above them."""
+    """Grow to `n_leaves`: copy all leaves, and rebuild the levels above them."""
     n_words = words_for(n_leaves)
     ranks, ages, winners = new_words(n_words), new_words(n_words), new_words(n_words - n_leaves)
     free_ids = new_words(n_leaves)
@@ -164,7 +164,7 @@ def _reserve(self, n):
 
 @quiet
 def fill(self, priorities, payloads):
-    """Fill an empty heap that has room; the ids are 0, 1, 2, ... Returns (status, index that failed)."""
+    """Fill an empty heap that has room, with ids 0, 1, 2, ...; return (status, index that failed)."""
     for i in range(priorities.size):
         failure = _refusal(self, priorities[i], payloads[i])
         if failure < 0:
@@ -177,7 +177,7 @@ def fill(self, priorities, payloads):
 
 @kernel
 def heap_of_pairs(typ, zero, priorities, payloads):
-    """Return a heap of arrays, or raise as the class in Python does; the heap is released then."""
+    """Return a heap made from arrays, or release it and raise as the Python class does."""
     check_sizes(priorities, payloads)
     self = new_heap(typ, priorities.size, zero, 0, 0)
     if not has_room(self, priorities.size):

@@ -313,7 +313,7 @@ class SortedMap(Map):
 
     # ------------------------------------------------------------------------------------- single keys
     def add(self, key: Any, delta: Any = 1) -> None:
-        """Add `delta` to the value of `key`; a missing key counts as 0. A key with a sum of 0 stays.
+        """Add `delta` to the value of `key`; a missing key counts as 0, and a sum of 0 stays.
 
         Parameters
         ----------

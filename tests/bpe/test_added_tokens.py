@@ -238,7 +238,7 @@ def test_the_command_line(both, tmp_path):
     run, path = CliRunner().invoke, str(tmp_path / "tokenizer.json")
     assert json.loads(run(main, ["inspect", path, "--json"]).output)["added_tokens"] == tok.added_tokens
     assert "added token 260: '</think>'" in run(main, ["inspect", path]).output
-    assert run(main, ["show", path, "ab</think>"]).output.strip() == "ab|</think>"
+    assert run(main, ["show", path, "--text", "ab</think>"]).output.strip() == "ab|</think>"
     out = run(main, ["convert", path, str(tmp_path / "r.tiktoken")])
     assert out.exit_code == 0, out.output
     (tmp_path / "text.txt").write_text("ab</think>")

@@ -4,6 +4,7 @@ import copy
 import ctypes
 import functools
 import inspect
+import json
 import pickle
 import random
 import threading
@@ -408,7 +409,7 @@ def test_options_that_there_are_not(tokenizer):
             TypeError, match=rf"^Tokenizer\.{name}\(\) got an unexpected keyword argument 'foo'$"
         ):
             method(**dict.fromkeys(needed, "text"), foo=1)
-    assert n_taking == 12
+    assert n_taking == 13
     with pytest.raises(TypeError, match=r"encode_batch\(\) .* 'num_threads'\. Did you mean 'threads'\?$"):
         tokenizer.encode_batch(["text"], num_threads=2)
     with pytest.raises(TypeError, match=r"count\(\) .* 'allow_special'\. Did you mean 'allowed_special'\?$"):
@@ -490,3 +491,43 @@ def test_attributes_made_at_first_use_are_not_pickled():
     tok.mine, _ = 3, tok.lock
     other = copy.copy(tok)
     assert (other.mine, "lock" in vars(other)) == (3, False)
+
+
+# -------------------------------------------------------------------------------- tokens, roles, number
+def test_tokens_of_a_text(tokenizer):
+    text = "the naïve <|end|> sea"
+    tokens = tokenizer.tokens(text, allowed_special="all")
+    assert b"".join(tokens) == text.encode()
+    assert b"<|end|>" in tokens
+    assert [tokenizer.token_id(token) for token in tokens] == tokenizer.encode(text, allowed_special="all")
+    assert tokenizer.tokens(b"\xff") == [b"\xff"]
+    with pytest.raises(ValueError, match="special token"):
+        tokenizer.tokens(text)
+    with pytest.raises(
+        TypeError, match=r"Tokenizer\.tokens\(\) got an unexpected keyword argument 'special'"
+    ):
+        tokenizer.tokens(text, special="all")
+
+
+def test_number_of_rows(tokenizer):
+    assert len(tokenizer) == tokenizer.vocab_size == max(tokenizer.vocab) + 1
+
+
+def test_ids_by_role(tokenizer, tmp_path):
+    assert tokenizer.role_ids == {}
+    tokenizer.save_huggingface(tmp_path)
+    roles = {
+        "eos_token": {"content": "<|end|>"},
+        "pad_token": "<|fim|>",
+        "unk_token": "he",
+        "bos_token": "no",
+    }
+    (tmp_path / "special_tokens_map.json").write_text(json.dumps(roles))
+    found = Tokenizer.load(tmp_path).role_ids
+    assert found == {"eos": 600, "pad": 601, "unk": tokenizer.token_id("he")}
+    config = {"pad_token": "<|end|>", "mask_token": None, "model_max_length": 5}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    loaded = Tokenizer.load(tmp_path)
+    assert loaded.role_ids == found | {"pad": 600}
+    loaded.save(tmp_path / "tok.json")
+    assert Tokenizer.load(tmp_path / "tok.json").role_ids == loaded.role_ids

@@ -16,7 +16,16 @@ from bpe.formats.tiktoken import PUBLISHED, Published
 from tests import test_readme
 
 ROOT = Path(__file__).parents[2]
-NAMES = ["first_tokenizer", "how_to", "terabyte", "models", "files", "keep_ids", "loss_masks"]
+NAMES = [
+    "first_tokenizer",
+    "how_to",
+    "terabyte",
+    "models",
+    "files",
+    "keep_ids",
+    "loss_masks",
+    "two_tokenizers",
+]
 PAGES = [f"bpe/{page}.rst" for page in NAMES]
 
 

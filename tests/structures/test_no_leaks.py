@@ -315,6 +315,49 @@ def test_growth_without_memory_changes_nothing(python):
     python(textwrap.dedent(LIMIT) + textwrap.dedent(code), MALLOC_MMAP_THRESHOLD_="65536")
 
 
+def test_growth_of_rows_and_sets_without_memory_changes_nothing(python):
+    code = """
+        import numpy as np
+        from numba import njit
+        import structures as st
+        from structures.status import NO_MEMORY
+        from structures.testing import outcome
+
+        push = njit(lambda container, n: container.push(n, -n))
+        append = njit(lambda container, n: container.append(n))
+        add = njit(lambda container, n: container.add())
+
+        @njit
+        def fill(container, n, verb):
+            while n < 10**9:
+                status = verb(container, n)
+                if status < 0:
+                    return n, status
+                n += 1
+            return n, 0
+
+        makers = (st.Heap, push), (st.Deque, append), (st.DisjointSets, add)
+        for make, verb in makers:
+            made = make()
+            made.reserve(5000), made._check(), made.copy().to_arrays()  # compiles what is reached
+            fill(made, 10**9 - 5000, verb)
+        for make, verb in makers:
+            container = make()
+            limit(12)
+            n, status = fill(container, 0, verb)
+            refused = outcome(container.reserve, 4 * n)
+            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+            assert (status, refused) == (NO_MEMORY, MemoryError), (make, status, refused)
+            assert len(container) == n > 1000
+            for numbers in container.to_arrays():
+                assert np.array_equal(np.abs(numbers), np.arange(n)), make
+            assert verb(container, n) >= 0
+            assert len(container) == n + 1
+            del container, numbers
+    """
+    python(textwrap.dedent(LIMIT) + textwrap.dedent(code), MALLOC_MMAP_THRESHOLD_="65536")
+
+
 def test_a_full_container_without_memory_takes_what_has_a_place(python):
     """A key that has left makes room for another, and what is there is overwritten."""
     code = """

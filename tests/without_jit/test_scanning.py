@@ -61,10 +61,10 @@ class Counting:
         return self.array[i]
 
 
-def steps(source, text, *, memoizes=True):
+def steps(source, text, *, memoizes=True, followed_by=""):
     """Return how many steps of the automaton it takes to cut a text; check the pieces."""
     scanner = Scanner([source])
-    data = np.frombuffer(bytearray(text.encode()), np.uint8)
+    data, n_bytes = np.frombuffer(bytearray((text + followed_by).encode()), np.uint8), len(text.encode())
     failed = np.zeros(n_failed_bytes(0, len(data), scanner._set_bytes[0]), np.uint8)
     view = view_of(scanner._tables[0], failed, 0)
     counting = Counting(view.automaton.next_entry)
@@ -73,10 +73,17 @@ def steps(source, text, *, memoizes=True):
     windows = view.windows._replace(steps=view.windows.steps._replace(next_entry=counting))
     view = view._replace(automaton=automaton, windows=windows)
     ends = np.empty(len(data) + 1, np.int32)
-    n = cut_segment(view, data, 0, len(data), False, 0, ends, 0)
+    n = cut_segment(view, data, 0, n_bytes, len(data), False, 0, ends, 0)
     found = [text[start:end] for start, end in zip([0, *ends[: n - 1]], ends[:n], strict=True)]
     assert found == bpe.splitting.regex_engine.split_by_expression(source, text)
     return counting.n
+
+
+def test_windows_cut_a_short_segment_that_others_follow():
+    """The automaton takes steps for its last bytes only."""
+    text, source = "the sea and the ship at anchor", bpe.PATTERNS["cl100k"]
+    assert steps(source, text) > len(text)
+    assert steps(source, text, followed_by=" in the bay" * 9) < 15
 
 
 GROWING = [

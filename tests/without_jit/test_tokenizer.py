@@ -107,7 +107,7 @@ def test_commands(tmp_path, monkeypatch, expected):
         "count-words a.txt -o a.counts",
         "train a.counts --vocab-size 280 -o tok.json",
         "encode tok.json a.txt -o ids.npy",
-        "report tok.json --text a.txt -o page.html",
+        "report tok.json a.txt -o page.html",
     ):
         result = CliRunner().invoke(main, [*command.split(), "--quiet"])
         assert (result.exit_code, result.output) == (0, ""), command

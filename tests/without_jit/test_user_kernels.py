@@ -53,6 +53,17 @@ def loops(container, other):
     return total, container == other, container != other, container == other.copy()
 
 
+@st.kernel
+def combined(one, other):
+    return one & other, one | other, one - other, one ^ other, one <= other, one.isdisjoint(other)
+
+
+def test_sets_in_kernels():
+    *made, is_subset, is_disjoint = combined(st.IntSet([1, 2, 3]), st.IntSet([3, -(2**63)]))
+    assert [list(each) for each in made] == [[3], [-(2**63), 1, 2, 3], [1, 2], [-(2**63), 1, 2]]
+    assert (is_subset, is_disjoint) == (False, False)
+
+
 def test_loops_and_comparisons_in_kernels():
     for kind in (st.IntMap, st.MaxHeap, st.CountBuckets, st.SortedMap):
         assert loops(kind({2: 5, 3: 4}), kind()) == (23, True, False, True)

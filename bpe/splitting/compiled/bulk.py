@@ -86,27 +86,31 @@ def read_ascii(view, text, start, groups, places):
 
 
 @inner
-def read_characters(view, text, start, stop, groups, places):
-    """Read about :data:`CHUNK` characters from byte `start` on; return their number.
+def read_characters(view, text, start, stop, readable, groups, places):
+    """Read about :data:`CHUNK` characters from byte `start` on, none across `stop`; return their number.
 
     Character c has the group ``groups[BEHIND + c]`` and the bytes from ``places[c]`` to ``places[c + 1]``. A
-    byte that is not of valid UTF-8 is a character without a group.
+    byte that is not of valid UTF-8 is a character without a group. Bytes are read many at a time, also those
+    from `stop` to `readable`, of which nothing depends.
     """
     if start + _MOST <= stop and read_ascii(view, text, start, groups, places):
         return _ENOUGH
     n, i = 0, start
-    while n < _ENOUGH and i + BYTE_LANES + _READ <= stop:
+    while (n < _ENOUGH) & (i < stop) & (i + BYTE_LANES + _READ <= readable):
         # All lanes are written; what follows the first character beyond ASCII is overwritten then.
         translate_byte_lanes(text, i, view.ranges, groups, BEHIND + n)
         for lane in range(BYTE_LANES):
             places[n + lane] = i + lane
-        n_ascii = lowest_lane(byte_lanes_with(text, i, 0x80))
+        n_ascii = smaller(lowest_lane(byte_lanes_with(text, i, 0x80)), stop - i)
         n += n_ascii
         i += n_ascii
         # One after the other, until eight bytes of ASCII follow.
         word = load_word(text, i)
-        while (word & BEYOND_ASCII != 0) & (n < _MOST) & (i + 2 * _READ <= stop):
+        while (word & BEYOND_ASCII != 0) & (n < _MOST) & (i < stop) & (i + 2 * _READ <= readable):
             group, width = first_character(view.steps.symbol_of, view.group_of, word)
+            if i + width > stop:
+                places[n] = i
+                return n
             groups[BEHIND + n] = group
             places[n] = i
             n += 1
@@ -221,8 +225,11 @@ def put_ends(places, c, found, has_room, ends, n):
 
 
 @inner
-def cut_bulk(view, text, start, stop, ends, n):
-    """Write the ends of the pieces of a segment to `ends`, except for its last bytes; return the new `n`."""
+def cut_bulk(view, text, start, stop, readable, ends, n):
+    """Write the ends of the pieces of a segment to `ends`, except for the last ones; return the new `n`.
+
+    The text can be read up to `readable`, which is `stop` or after it.
+    """
     groups, places = local_bytes(_ROOM_GROUPS), local_words(_ROOM_PLACES)
     found, undecided = local_words(_ROOM_WORDS), local_words(_ROOM_WORDS)
     for k in range(BEHIND):  # the text before the segment decides nothing
@@ -230,7 +237,7 @@ def cut_bulk(view, text, start, stop, ends, n):
     n_first, last = n, start  # `last`: end of the last piece
     chunk, first = start, 1  # where its first character begins; the first character that is not decided
     while True:
-        n_characters = read_characters(view, text, chunk, stop, groups, places)
+        n_characters = read_characters(view, text, chunk, stop, readable, groups, places)
         after = n_characters - AHEAD + 1
         if after <= first:
             return n
@@ -243,7 +250,7 @@ def cut_bulk(view, text, start, stop, ends, n):
         if end >= 0:
             ends[n] = end
             n += 1
-        if end == _UNDECIDED:
+        if end == _UNDECIDED or n_characters < _ENOUGH:
             return n
         last = np.int64(ends[n - 1]) if n > n_first else start
         if end >= 0:

@@ -66,18 +66,19 @@ def skip_to_candidate(automaton, data, place, stop):
 
 
 @inner
-def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
+def cut_segment(view, data, start, stop, readable, is_open, text_start, ends, n):
     """Write the ends of the pieces of a segment to `ends`, from index `n` on; return the new `n`.
 
     A piece begins at `start`; the segment begins at `text_start`, which may be before it, for patterns that
     look behind. If it `is_open`, it continues after `stop`, and only pieces are cut that this cannot change.
+    There are bytes up to `readable`, of other segments after `stop`.
     """
     automaton = view.automaton
     unmatched = -1  # where the characters without a match begin
     place = start
     if view.has_windows:
         n_before = n
-        n = cut_bulk(view.windows, data, start, stop, ends, n)
+        n = cut_bulk(view.windows, data, start, stop, readable, ends, n)
         if n > n_before:
             place = np.int64(ends[n - 1])
     while place < stop:
@@ -127,7 +128,7 @@ def cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, 
     for segment in range(segment_ends.size):
         stop = np.int64(segment_ends[segment])
         continues = is_open and segment == segment_ends.size - 1
-        n = cut_segment(view, text, start, stop, continues, text_start, ends, n)
+        n = cut_segment(view, text, start, stop, data.size, continues, text_start, ends, n)
         start = text_start = stop
     return n - 1
 

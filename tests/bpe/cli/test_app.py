@@ -159,7 +159,10 @@ def test_training_that_fails_leaves_no_file(folder, arguments, message):
 
 
 def test_old_names_name_the_new_ones(folder):
-    fails(run("count", "book.txt", "-o", "c"), r"^bpe: bpe count is now bpe count-words$")
+    fails(run("count", "book.txt", "-o", "c"), "^bpe: bpe count -o is now bpe count-words -o$")
+    for command in ("audit", "inspect", "report"):
+        message = f"^bpe: bpe {command} --text is now an argument: bpe {command} TOKENIZER PATH"
+        fails(run(command, "tok.json", "--text", "book.txt"), message)
     for old, new in (
         ("--special", "--special-token"),
         ("--special-first", "--like"),
@@ -175,7 +178,7 @@ OUTPUTS = {
     "train-parity": ["train-parity", "missing.counts", "--vocab-size", "300"],
     "count-words": ["count-words", "missing.txt"],
     "encode": ["encode", "missing.json", "missing.txt"],
-    "report": ["report", "missing.json", "--text", "missing.txt"],
+    "report": ["report", "missing.json", "missing.txt"],
 }
 
 
@@ -513,13 +516,12 @@ def test_wrong_tokenizers(folder, command):
     )
     (folder / "folder" / "tokenizer.json").touch()
     fails(run(command, "folder", stdin=""), r"folder: tokenizer\.json: not a tokenizer: it begins with b''")
-    file = ["--text", "missing.txt"] if command == "inspect" else ["missing.txt"]
-    fails(run(command, "tok.json", *file), r"no such file: missing\.txt")
+    fails(run(command, "tok.json", "missing.txt"), r"no such file: missing\.txt")
 
 
 # -------------------------------------------------------------------------------------------- inspect
 def test_inspect(folder, tokenizer, merges):
-    result = run("inspect", "tok.json", "--text", "book.txt")
+    result = run("inspect", "tok.json", "book.txt")
     assert result.exit_code == 0, result.output
     assert "603 ids, 300 merges, 3 special tokens" in result.stdout
     assert "pattern: gpt2" in result.stdout
@@ -530,19 +532,38 @@ def test_inspect(folder, tokenizer, merges):
     assert "\n     299  " in result.stdout
     n_tokens = len(tokenizer.encode((folder / "book.txt").read_bytes()))
     assert re.search(r"on book\.txt: 5 kB, 2\.\d+ thousand tokens, 2\.\d{3} bytes a token\n", result.stdout)
-    figures = json.loads(run("inspect", "tok.json", "--text", "book.txt", "--json").stdout)
+    figures = json.loads(run("inspect", "tok.json", "book.txt", "--json").stdout)
     assert figures == {
         "vocab_size": 603,
         "merges": 300,
         "special_tokens": tokenizer.special_tokens,
         "pattern": "gpt2",
-        "text": {"name": "book.txt", "bytes": (folder / "book.txt").stat().st_size, "tokens": n_tokens},
+        "fingerprint": bpe.ids.fingerprint(tokenizer),
+        "texts": [
+            {
+                "name": "book.txt",
+                "documents": 1,
+                "text_bytes": (folder / "book.txt").stat().st_size,
+                "tokens": n_tokens,
+            }
+        ],
     }
-    assert "text" not in json.loads(run("inspect", "tok.json", "--json").stdout)
-    assert "on standard input: 0 B, 0 tokens\n" in run("inspect", "tok.json", "--text", "-").stdout
-    assert "on special.txt" in run("inspect", "tok.json", "--text", "special.txt").stdout
+    assert "texts" not in json.loads(run("inspect", "tok.json", "--json").stdout)
+    assert "on standard input: 0 B, 0 tokens\n" in run("inspect", "tok.json", "-").stdout
+    assert "on special.txt" in run("inspect", "tok.json", "special.txt").stdout
     Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern=["a", "b"]).save("plain.json")
     assert "pattern: a then b" in run("inspect", "plain.json").stdout
+
+
+# ----------------------------------------------------------------------------------------------- diff
+def test_diff(folder, tokenizer):
+    result = run("diff", "tok.json", "tok.json")
+    assert (result.exit_code, result.stdout) == (0, "no difference\n")
+    tokenizer.with_vocab_size(600).save("fewer.json")
+    result = run("diff", "tok.json", "fewer.json")
+    assert result.exit_code == 1
+    assert "only in the first: " in result.stdout
+    assert "encoded differently: b" in result.stdout
 
 
 # ------------------------------------------------------------------------------------- real processes
@@ -577,7 +598,7 @@ class TestProcesses:
         "arguments",
         [
             ["--help"],
-            ["show", "tok.json", "the sea"],
+            ["show", "tok.json", "--text", "the sea"],
             ["encode", "tok.json", "book.txt"],
             ["train", "book.txt", "--vocab-size", "300", "--quiet", "-o", "/dev/full"],
         ],
@@ -587,7 +608,7 @@ class TestProcesses:
             result = subprocess.run(command(*arguments), stdout=full, stderr=subprocess.PIPE, check=False)
             name = b"/dev/full" if "-o" in arguments else b"standard output"
             assert (result.returncode, result.stderr) == (2, b"bpe: %s: No space left on device\n" % name)
-            result = subprocess.run(command("show", "missing.json", ""), stderr=full, check=False)
+            result = subprocess.run(command("show", "missing.json", "--text", ""), stderr=full, check=False)
             assert result.returncode == 2
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
@@ -595,7 +616,7 @@ class TestProcesses:
         ("arguments", "closed", "code"),
         [
             (["encode", "tok.json", "ids.txt", "-o", "ids.bin", "--quiet"], ">&-", 0),
-            (["show", "missing.json", ""], "2>&-", 2),
+            (["show", "missing.json", "--text", ""], "2>&-", 2),
             (["encode", "tok.json", "-"], "<&-", 0),
         ],
     )

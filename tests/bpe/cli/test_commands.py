@@ -131,7 +131,7 @@ def test_completion():
 
 # -------------------------------------------------------------------------------------------------- show
 def test_show(folder, tokenizer):
-    result = run("show", "tok.json", "the naïve 😀\n<|end|>")
+    result = run("show", "tok.json", "--text", "the naïve 😀\n<|end|>")
     assert result.exit_code == 0, result.output
     parts = result.stdout.removesuffix("\n").split("|")
     assert result.stdout.startswith("t|he| n|a|<C3>|<AF>|")
@@ -139,15 +139,15 @@ def test_show(folder, tokenizer):
     assert len(parts) > 8
     from_input = run("show", "tok.json", "-", stdin="the naïve 😀\n<|end|>")
     assert from_input.stdout == result.stdout
-    assert run("show", "tok.json", "").stdout == "\n"
+    assert run("show", "tok.json", "--text", "").stdout == "\n"
     assert run("show", "tok.json", "-", stdin=b"\xff").stdout == "<FF>\n"
 
 
 def test_show_with_ids(folder, tokenizer):
     ids = tokenizer.encode("the sea")
-    lines = run("show", "tok.json", "--ids", "the sea").stdout.splitlines()
+    lines = run("show", "tok.json", "--ids", "--text", "the sea").stdout.splitlines()
     assert [int(line.split()[0]) for line in lines] == ids
-    entries = json.loads(run("show", "tok.json", "--json", "the sea").stdout)
+    entries = json.loads(run("show", "tok.json", "--json", "--text", "the sea").stdout)
     assert [entry["id"] for entry in entries] == ids
     assert b"".join(bytes.fromhex(entry["bytes"]) for entry in entries) == b"the sea"
     assert "".join(entry["text"] for entry in entries) == "the sea"
@@ -155,12 +155,12 @@ def test_show_with_ids(folder, tokenizer):
 
 def test_show_in_colours(folder, monkeypatch):
     monkeypatch.setattr(show_module, "_has_colors", lambda: True)
-    shown = run("show", "tok.json", "the sea\nof", color=True).stdout
+    shown = run("show", "tok.json", "--text", "the sea\nof", color=True).stdout
     backgrounds = re.findall(r"48;5;(\d+)m", shown)
     assert len(backgrounds) >= 3
     assert all(one != two for one, two in pairwise(backgrounds))
     assert re.sub(r"\x1b\[[\d;]*m", "", shown) == "the sea\\n\nof\n"
-    shown = run("show", "tok.json", "the sea", "--ids", color=True).stdout
+    shown = run("show", "tok.json", "--text", "the sea", "--ids", color=True).stdout
     assert "\x1b[" in shown
     monkeypatch.undo()
 
@@ -178,7 +178,7 @@ def test_colours_on_a_terminal(folder, name, value, is_coloured, tokenizer):
         environment.pop("NO_COLOR", None)
         environment["TERM"] = "xterm"
     subprocess.run(
-        [sys.executable, "-m", "bpe.cli", "show", str(folder / "tok.json"), "the sea"],
+        [sys.executable, "-m", "bpe.cli", "show", str(folder / "tok.json"), "--text", "the sea"],
         stdout=theirs,
         env=environment,
         check=True,
@@ -223,7 +223,10 @@ def test_convert(folder):
         assert result.exit_code == 0, result.output
         assert Tokenizer.load("back.json") == plain
         if format != "tiktoken":
-            assert run("show", source, "the sea").stdout == run("show", "plain.json", "the sea").stdout
+            assert (
+                run("show", source, "--text", "the sea").stdout
+                == run("show", "plain.json", "--text", "the sea").stdout
+            )
     assert run("convert", "plain.json", "odd.name", "--to", "minbpe").exit_code == 0
     assert run("convert", "odd.name", "back.json", "--from", "minbpe").exit_code == 0
 
@@ -273,7 +276,10 @@ def test_convert_checks(folder, monkeypatch):
 
 
 def test_a_rank_file_is_not_a_tokenizer(folder):
-    fails(run("show", "cl100k_base.tiktoken", "x"), "has no split pattern: bpe convert cl100k_base.tiktoken")
+    fails(
+        run("show", "cl100k_base.tiktoken", "--text", "x"),
+        "has no split pattern: bpe convert cl100k_base.tiktoken",
+    )
 
 
 # ----------------------------------------------------------------------------------------- bench, warmup

@@ -173,5 +173,5 @@ def test_an_error_after_an_interrupt_is_an_interrupt(monkeypatch):
             raise SystemError("an odd error") from None
 
     monkeypatch.setattr(cli.show, "load", fail)
-    result = run("show", "missing.json", "text")
+    result = run("show", "missing.json", "--text", "text")
     assert (result.exit_code, result.stderr) == (130, "bpe: interrupted\n")

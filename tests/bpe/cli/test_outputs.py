@@ -66,7 +66,7 @@ def test_minus_is_standard_output(folder):
     more = run("extend", "new.json", "book.txt", "-n", 5, "-o", "-", "--quiet")
     Path("more.json").write_bytes(more.stdout_bytes)
     assert Tokenizer.load("more.json").vocab_size == 275
-    page = run("report", "new.json", "--text", "book.txt", "-o", "-")
+    page = run("report", "new.json", "book.txt", "-o", "-")
     assert page.stdout.startswith("<!doctype html>")
     converted = run("convert", "new.json", "-", "--to", "huggingface")
     assert json.loads(converted.stdout)["model"]["type"] == "BPE"
@@ -102,8 +102,8 @@ def test_what_standard_output_does_not_take(folder):
         ("book.npy", "extend tok.json book.npy -n 1 -o new.json --map"),
         ("book.txt", "prune tok.json book.txt --min-count 1 -o"),
         ("tok.json", "prune tok.json book.txt --min-count 1 -o"),
-        ("book.txt", "report tok.json --text book.txt -o"),
-        ("tok.json", "report tok.json --text book.txt -o"),
+        ("book.txt", "report tok.json book.txt -o"),
+        ("tok.json", "report tok.json book.txt -o"),
         ("book.bin", "encode tok.json book.txt book.bin --quiet -o"),
         ("tok.json", "convert tok.json"),
         ("model/tokenizer.json", "convert model --to huggingface"),
@@ -174,7 +174,7 @@ def test_a_disk_that_has_no_room_for_compiled_code(folder, monkeypatch):
 
     monkeypatch.setattr(cli.show, "load", full)
     fails(
-        run("show", "tok.json", "the sea"),
+        run("show", "tok.json", "--text", "the sea"),
         "bpe: No space left on device: no room for the cache of compiled code, or for a temporary file",
     )
 

@@ -86,11 +86,11 @@ def test_summaries_as_json(folder):
         "merges": 43,
         "special_tokens": {"<|a|>": 299},
     }
-    assert json_of("report", "./new.json", "--text", "./book.txt", "-o", "./page.html") == {
+    assert json_of("report", "./new.json", "./book.txt", "-o", "./page.html") == {
         "output": "./page.html",
         "bytes": (folder / "page.html").stat().st_size,
         "tokenizer": "./new.json",
-        "text": "./book.txt",
+        "texts": ["./book.txt"],
         "text_bytes": n_bytes,
     }
     assert json_of("encode", "new.json", "book.txt", "-o", "./ids.bin")["offsets"] == "ids.offsets.npy"
@@ -120,7 +120,7 @@ def test_lines_in_a_log(folder, monkeypatch):
     assert re.search(r"^merging: 44 of 44 \(100 %\) merges, 0 s$", result.stderr, re.MULTILINE)
     for command in (
         ["encode", "tok.json", "book.txt", "-o", "ids.bin"],
-        ["report", "tok.json", "--text", "book.txt", "-o", "page.html"],
+        ["report", "tok.json", "book.txt", "-o", "page.html"],
         ["extend", "tok.json", "book.txt", "-n", 3, "-o", "more.json"],
     ):
         assert re.search(r"^\w+: [\d.]+ .*, 0 s$", run(*command, "--progress").stderr, re.MULTILINE)

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe.encoding import appendable, engine, streams
+from bpe.encoding import appendable, streams
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.engine import Engine
+from bpe.splitting import boundaries
 from bpe.splitting.special_search import SpecialSearch
 from bpe.support.text import utf8_of
 from bpe.tokenizer import Tokenizer
@@ -335,9 +336,9 @@ def test_what_a_model_says_is_read_word_by_word():
 
 def test_what_is_held_is_looked_at_only_after_it_has_grown(tokenizer, monkeypatch):
     n_looked = []
-    decided = engine.decided
+    decided = boundaries.decided
     monkeypatch.setattr(
-        engine, "decided", lambda data, *options: n_looked.append(len(data)) or decided(data, *options)
+        boundaries, "decided", lambda data, *options: n_looked.append(len(data)) or decided(data, *options)
     )
     stream = tokenizer.stream_encoder()
     ids = [n for _ in range(1000) for n in stream.feed("a" * 100)]

@@ -124,7 +124,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_file_of_ids(folder, tokenizer, n
 
 
 def test_a_disk_that_is_full_names_the_file(folder):
-    arguments = ["report", "tok.json", "--text", "book.txt", "-o"]
+    arguments = ["report", "tok.json", "book.txt", "-o"]
     assert run(*arguments, "new.html").exit_code == 0, "and its compiled code is on the disk now"
     Path("old.html").write_text("old")
     code, errors = ended(start(*arguments, "old.html", limit=1000))

@@ -102,7 +102,7 @@ def test_command(tokenizer, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tokenizer.save("tok.json")
     (tmp_path / "text.txt").write_text(PROBE, "utf-8")
-    arguments = ["report", "tok.json", "--text", "text.txt", "-o", "report.html"]
+    arguments = ["report", "tok.json", "text.txt", "-o", "report.html"]
     result = CliRunner().invoke(main, arguments)
     assert (result.exit_code, result.stdout) == (0, "")
     assert re.fullmatch(

@@ -414,7 +414,13 @@ def test_commands_say_what_is_wrong(folder):
         ("extend", "tok.json", "book.txt", "-n", 10**5, "-o", "x.json"): "more tokens, not 100000",
         ("extend", "tok.json", "empty.txt", "-n", 1, "-o", "x.json"): "empty",
         ("prune", "tok.json", "empty.txt", "--min-count", 1, "-o", "x.json"): "empty",
-        ("prune", "tok.json", "book.txt", "-o", "x.json"): "--vocab-size, --min-count or both are required",
+        (
+            "prune",
+            "tok.json",
+            "book.txt",
+            "-o",
+            "x.json",
+        ): "--vocab-size, --min-frequency or both are required",
         ("prune", "tok.json", "book.txt", "--vocab-size", 3, "-o", "x.json"): "at least 259, not 3",
         (
             "prune",
@@ -427,8 +433,8 @@ def test_commands_say_what_is_wrong(folder):
             "--map",
             "x.csv",
         ): "must end in .npy",
-        ("audit", "tok.json", "--text", "empty.txt"): "empty.txt has no text",
-        ("audit", "tok.json", "--text", "missing.txt"): "no such file: missing.txt",
+        ("audit", "tok.json", "empty.txt"): "empty.txt has no text",
+        ("audit", "tok.json", "missing.txt"): "no such file: missing.txt",
     }.items():
         result = run(*arguments)
         assert result.exit_code == 2, arguments
@@ -439,12 +445,12 @@ def test_commands_say_what_is_wrong(folder):
 
 
 def test_audit_command(folder, tokenizer):
-    found = json.loads(run("audit", "tok.json", "--text", "book.txt", "--json").output)
+    found = json.loads(run("audit", "tok.json", "book.txt", "--json").output)
     assert found["tokens"] == found["statuses"]["live"] == 559
     assert found["texts"][0]["name"] == "book.txt"
     assert found["texts"][0]["n_bytes"] == Path("book.txt").stat().st_size
     assert found["witnesses"]["600"] == "<|end|>"
-    printed = run("audit", "tok.json", "--text", "book.txt").output
+    printed = run("audit", "tok.json", "book.txt").output
     assert re.search(r"live: +559 tokens\n", printed)
     assert "tokens a word" in printed
     dead = Tokenizer(

@@ -213,9 +213,9 @@ def test_names_of_types_are_short_and_tell_types_apart():
 MISTAKES = {
     "st.MinHeap(np.float32)": "dtype must be int64 or float64, not float32",
     "st.MinHeap('word')": "dtype must be int64 or float64, not word",
-    "st.MaxHeap({1: 2})": r"makes an empty MaxHeap\(\), or MaxHeap.from_arrays\(keys, counts\)",
-    "st.IntMap(TOKENS)": r"makes an empty IntMap\(\), or IntMap.from_arrays\(keys, values\)",
-    "st.SortedMap(TOKENS)": r"makes an empty SortedMap\(\), or SortedMap.from_arrays\(keys, values\)",
+    "st.MaxHeap({1: 2})": r"use an empty MaxHeap\(\), or MaxHeap.from_arrays\(keys, counts\)",
+    "st.IntMap(TOKENS)": r"use an empty IntMap\(\), or IntMap.from_arrays\(keys, values\)",
+    "st.SortedMap(TOKENS)": r"use an empty SortedMap\(\), or SortedMap.from_arrays\(keys, values\)",
     "st.CountBuckets({1: 2})": r"an empty CountBuckets\(\), or CountBuckets.from_arrays\(keys, counts\)",
     "st.ByteCounter({b'a': 1})": r"or ByteCounter.from_arrays\(data, offsets, counts\)",
     "st.IntSet(TOKENS / 2)": r"keys must be an array of integers .* not array\(float64",
@@ -399,7 +399,7 @@ def test_a_class_or_a_constant_is_no_container():
     heap = st.MaxHeap()
     with pytest.raises(TypingError, match=r"a MaxHeap cannot be a constant .* pass it as an argument"):
         njit(lambda: len(heap))()
-    with pytest.raises(TypingError, match=r"MaxHeap is a class: pass a container, as MaxHeap"):
+    with pytest.raises(TypingError, match=r"MaxHeap is a class: pass a container, such as MaxHeap"):
         njit(lambda container: len(container))(st.MaxHeap)
 
 

@@ -453,6 +453,7 @@ ONLY_INSIDE = {
     "equals",
     "contains",
     "count",
+    "get",
     "get_into",
     "is_full",
     "len",

@@ -173,7 +173,7 @@ def test_arguments_are_checked():
         (lambda: ring[0.5], TypeError, "index must be an integer"),
         (lambda: ring[1:], TypeError, "index must be an integer, not slice"),
         (lambda: ring[0], IndexError, "index 0 is out of range for 0 elements"),
-        (lambda: ring.popleft(), IndexError, "the deque is empty"),
+        (lambda: ring.popleft(), IndexError, "Deque is empty"),
     ]:
         with pytest.raises(kind, match=re.escape(message)):
             call()

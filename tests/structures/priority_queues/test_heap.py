@@ -279,7 +279,7 @@ def test_arguments_are_checked():
         ),
         (lambda: Heap.heapify([1], [1.5]), TypeError, "payloads must be integers"),
         (lambda: heap.remove("a"), TypeError, "handle must be an integer"),
-        (lambda: heap.pop(), IndexError, "the heap is empty"),
+        (lambda: heap.pop(), IndexError, "Heap is empty"),
     ]:
         with pytest.raises(kind, match=message):
             call()

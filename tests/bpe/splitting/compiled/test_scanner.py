@@ -447,6 +447,21 @@ def test_the_edges_of_chunks(name, unit):
             assert specialized.split(data) == by_regex(sources, data)
 
 
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k"])
+def test_what_follows_a_segment_does_not_change_it(name, book):
+    """The windows read bytes after its end: of other segments, or the rest of a character that is cut."""
+    scanner, chance = bpe.Pattern.of(name).scanner, np.random.default_rng(0)
+    seams = [*SEAMS, *LETTERS, "Привет", "日本語", "don't ", "“the”", "1234", "\n \n", *book[:2000].split()]
+    for most in (3, 20, 90, 300):
+        data = " ".join(seams[i] for i in chance.integers(0, len(seams), 600)).encode()
+        ends = np.unique(np.append(np.cumsum(chance.integers(1, most, len(data))), len(data)))
+        ends = ends[ends <= len(data)].astype(np.int32)
+        pieces = [0]
+        for start, end in pairwise([0, *ends.tolist()]):
+            pieces += [start + place for place in scanner.split(data[start:end])[1:]]
+        assert scanner.cut(bytearray(data), ends).tolist() == pieces
+
+
 def test_searching_is_compiled_once_for_all_patterns():
     """What searches takes a view of the automaton, whose type is that of all tables."""
 

@@ -1,0 +1,105 @@
+"""Texts cut into chunks of so many tokens."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import TYPE_CHECKING, AnyStr, NamedTuple
+
+import numpy as np
+
+from bpe.support.text import is_between_characters
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from bpe.splitting.specials import SpecialOptions
+    from bpe.tokenizer import Tokenizer
+
+_SPARE = 4096  # more characters than a chunk can have: a piece may need what follows it
+
+
+class Chunk(NamedTuple):
+    """A part of a text, and its ids."""
+
+    start: int
+    """Where it begins: a character of a str, a byte of bytes."""
+
+    end: int
+    """Where it ends."""
+
+    ids: np.ndarray
+    """``(n,) uint32``: those of the part by itself."""
+
+
+def chunks(
+    tok: Tokenizer,
+    text: AnyStr,
+    max_tokens: int,
+    overlap: int = 0,
+    **special: Unpack[SpecialOptions],
+) -> list[Chunk]:
+    """Cut a text into chunks that have at most so many tokens, each encoded by itself.
+
+    Chunks are cut between characters. Each is as long as :meth:`bpe.Tokenizer.truncate` makes the text from
+    where it begins.
+
+    Parameters
+    ----------
+    tok : Tokenizer
+    text : str or bytes
+    max_tokens : int
+    overlap : int
+        A chunk begins with the last tokens of the one before, so many of them; fewer where they would be all
+        of a chunk, or cut a character.
+    **special
+        As for :meth:`bpe.Tokenizer.encode`.
+
+    Returns
+    -------
+    list of Chunk
+
+    Raises
+    ------
+    ValueError
+        A character has more than `max_tokens` tokens; or a number is out of range; or as
+        :meth:`bpe.Tokenizer.encode`.
+
+    Complexity
+    ----------
+    O(n) for n bytes, if `overlap` is at most half of `max_tokens`.
+
+    Examples
+    --------
+    >>> import bpe, bpe.ids
+    >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+    >>> text = "low low lower"
+    >>> [text[start:end] for start, end, _ in bpe.ids.chunks(tok, text, 3)]
+    ['low low', ' lowe', 'r']
+    """
+    max_tokens, overlap = index(max_tokens), index(overlap)
+    if not 0 <= overlap < max_tokens:
+        raise ValueError(
+            f"max_tokens must be at least 1 and overlap from 0 to max_tokens - 1, not {max_tokens}, {overlap}"
+        )
+    tok.engine.rules_of(**special).refuse(text)
+    longest = max(map(len, tok.engine.vocabulary.bytes_of.values()))
+    found: list[Chunk] = []
+    starts: list[int] = [0]
+    size = 2 * max_tokens * longest + _SPARE
+    while (end := found[-1].end if found else 0) < len(text):
+        for start in [*starts, end]:
+            part = tok.truncate(text[start : start + size], max_tokens, **special)
+            if start + len(part) > end:
+                break
+        else:
+            raise ValueError(f"the character at {end} has more than max_tokens={max_tokens} tokens")
+        ids, token_starts, token_ends = tok.encode_with_offsets(part, **special)
+        found.append(Chunk(start, start + len(part), ids))
+        # What begins a character, but not the chunk.
+        first = max(len(ids) - overlap, 1)
+        is_begin = token_starts[first:] >= token_ends[first - 1 : -1]
+        places = token_starts[first:][is_begin].tolist()
+        starts = [
+            start + place for place in places if isinstance(part, str) or is_between_characters(part, place)
+        ]
+    return found

@@ -1,0 +1,261 @@
+"""Two tokenizers over one text: which ids stand for the same bytes.
+
+::
+
+    bytes      l o w e r _ l o w
+    a          low  |e |r  |_low          ends 3 4 5 9
+    b          lo|w |er    |_  |low       ends 2 3 5 6 9
+    places     0    3       5       9     ends of both
+    groups     low  e r     _low          of a: a_ids[a_cuts[k]:a_cuts[k + 1]]
+               lo w er      _ low         of b
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bpe.encoding.batches import encode_batch_to_numpy
+from bpe.encoding.canonicity import id_array
+from bpe.encoding.decoding import checked_ids
+from bpe.support.text import utf8_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from typing_extensions import Unpack
+
+    from bpe.encoding.engine import Engine
+    from bpe.splitting.specials import SpecialOptions
+    from bpe.tokenizer import Tokenizer
+
+_Cuts = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def align(
+    a: Tokenizer, a_ids: Iterable[int] | np.ndarray, b: Tokenizer, b_ids: Iterable[int] | np.ndarray
+) -> _Cuts:
+    """Return the smallest groups of ids of two tokenizers that stand for the same bytes.
+
+    Special ids stand for no bytes, as their names differ from tokenizer to tokenizer. They belong to the
+    group before them, and at the start to the first. Tokens may cut characters.
+
+    Parameters
+    ----------
+    a, b : Tokenizer
+    a_ids, b_ids : iterable of int, or (n,) array of integers
+        Ids of the same text, such as those that a student has sampled, and its teacher's.
+
+    Returns
+    -------
+    a_cuts, b_cuts : (m + 1,) int64
+        Group k is ``a_ids[a_cuts[k]:a_cuts[k + 1]]`` and ``b_ids[b_cuts[k]:b_cuts[k + 1]]``.
+    places : (m + 1,) int64
+        The bytes where groups begin, without those of special tokens; the last one is the length.
+
+    Raises
+    ------
+    ValueError
+        The texts differ; the message names the byte. Or an id has no token.
+    TypeError
+        An id is not an integer.
+
+    Complexity
+    ----------
+    O(n) for n bytes.
+
+    Examples
+    --------
+    >>> import bpe, bpe.ids
+    >>> a = bpe.train(["low low"], vocab_size=258, progress=False)
+    >>> b = bpe.train(["er er"], vocab_size=257, progress=False)
+    >>> bpe.ids.align(a, a.encode("lower"), b, b.encode("lower"))
+    (array([0, 1, 3]), array([0, 3, 4]), array([0, 3, 5]))
+    """
+    (a_data, a_ends), (b_data, b_ends) = _decoded(a.engine, a_ids), _decoded(b.engine, b_ids)
+    if a_data != b_data:
+        n = min(len(a_data), len(b_data))
+        differ = np.frombuffer(a_data, np.uint8, n) != np.frombuffer(b_data, np.uint8, n)
+        place = int(differ.argmax()) if differ.any() else n
+        around = slice(max(place - 10, 0), place + 10)
+        raise ValueError(
+            f"the ids are of different texts, from byte {place} on: {a_data[around]!r} and {b_data[around]!r}"
+        )
+    is_end = np.zeros(len(a_data) + 1, bool)
+    is_end[b_ends] = True
+    return _cuts(a_ends, b_ends, a_ends[is_end[a_ends]], len(a_data))
+
+
+def align_text(a: Tokenizer, b: Tokenizer, text: str | bytes, **special: Unpack[SpecialOptions]) -> _Cuts:
+    """Encode a text with two tokenizers; return the smallest groups of ids that stand for the same bytes.
+
+    Special tokens in the text stand for their bytes here. A tokenizer may change the text: then an id stands
+    for the bytes that it came from.
+
+    Parameters
+    ----------
+    a, b : Tokenizer
+    text : str or bytes
+    **special
+        As for :meth:`bpe.Tokenizer.encode`; nothing can be put around the ids.
+
+    Returns
+    -------
+    a_cuts, b_cuts, places
+        As :func:`align`, for ``a.encode(text)`` and ``b.encode(text)``; places are bytes of the UTF-8.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :meth:`bpe.Tokenizer.encode`.
+
+    Complexity
+    ----------
+    That of encoding, and O(n) for n bytes.
+
+    Examples
+    --------
+    >>> import bpe, bpe.ids
+    >>> a = bpe.train(["low low"], vocab_size=258, progress=False)
+    >>> b = bpe.train(["er er"], vocab_size=257, progress=False)
+    >>> bpe.ids.align_text(a, b, "lower")
+    (array([0, 1, 3]), array([0, 3, 4]), array([0, 3, 5]))
+    """
+    spans = []
+    for tok in (a, b):
+        _, starts, ends = tok.engine.encode_with_origins(text, tok.engine.rules_of(**special))
+        spans.append((starts, ends))
+    n_bytes = len(utf8_of(text))
+    spanning = np.zeros(n_bytes + 2, np.int64)  # how many tokens begin before each byte and end after it
+    for starts, ends in spans:
+        wide = ends > starts
+        spanning += np.bincount(starts[wide] + 1, minlength=n_bytes + 2)
+        spanning -= np.bincount(ends[wide], minlength=n_bytes + 2)
+    common = np.sort(np.concatenate([ends for _, ends in spans]))
+    return _cuts(spans[0][1], spans[1][1], common[np.cumsum(spanning)[common] <= 0], n_bytes)
+
+
+def shared_tokens(a: Tokenizer, b: Tokenizer) -> np.ndarray:
+    r"""Return the ids of the tokens that two tokenizers share: with the same bytes, and of the same kind.
+
+    Special tokens are shared with special ones, added with added ones, others with others.
+
+    Parameters
+    ----------
+    a, b : Tokenizer
+
+    Returns
+    -------
+    (n, 2) int64
+        The id in `a` and that in `b`, in the order of those in `a`.
+
+    Complexity
+    ----------
+    O(v log v) for v tokens.
+
+    Examples
+    --------
+    >>> import bpe, bpe.ids
+    >>> a = bpe.train(["low low"], vocab_size=258, progress=False)
+    >>> b = bpe.train(["low", "xx"], vocab_size=259, progress=False)
+    >>> [(a.token_bytes(i), j) for i, j in bpe.ids.shared_tokens(a, b).tolist() if i > 255]
+    [(b'lo', 256), (b'low', 258)]
+    """
+    pairs = []
+    for mine, theirs in zip(_by_kind(a), _by_kind(b), strict=True):
+        pairs += [(mine[token], theirs[token]) for token in mine.keys() & theirs.keys()]
+    return np.array(sorted(pairs), np.int64).reshape(-1, 2)
+
+
+def map_to(a: Tokenizer, b: Tokenizer) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each id of a tokenizer the ids of another one that stand for the same bytes.
+
+    For a token that both share, it is this one. Else its bytes are encoded, in which special tokens are text.
+
+    Parameters
+    ----------
+    a, b : Tokenizer
+
+    Returns
+    -------
+    offsets : (a.vocab_size + 1,) int64
+    ids : (n,) uint32
+        Those for id i are ``ids[offsets[i]:offsets[i + 1]]``. There are none for a special token that `b`
+        does not have, and for an id that no text is encoded to.
+
+    Raises
+    ------
+    ValueError
+        `b` has no token for a byte.
+
+    Complexity
+    ----------
+    O(n) for n bytes in all tokens.
+
+    Examples
+    --------
+    >>> import bpe, bpe.ids
+    >>> a = bpe.train(["low low"], vocab_size=258, progress=False)
+    >>> b = bpe.train(["lo lo"], vocab_size=257, progress=False)
+    >>> offsets, ids = bpe.ids.map_to(a, b)
+    >>> a.token_bytes(257), ids[offsets[257] : offsets[258]].tolist()
+    (b'low', [256, 119])
+    """
+    words, theirs = a.engine.vocabulary, b.engine
+    rows: list[bytes] = [b""] * words.size
+    for token, token_id in words.id_of.items():
+        rows[token_id] = token
+    for text, token_id in words.added_tokens.items():
+        rows[token_id] = text.encode()
+    shared = dict(shared_tokens(a, b).tolist())
+    for token_id in [*shared, *words.special_tokens.values()]:
+        rows[token_id] = b""
+    ids, offsets = encode_batch_to_numpy(theirs, rows, None, theirs.ordinary_rules)
+    places = np.sort(np.fromiter(shared, np.int64, len(shared)))
+    ids = np.insert(ids, offsets[places], np.array([shared[i] for i in places.tolist()], np.uint32))
+    n_shared = np.zeros(len(offsets), np.int64)
+    n_shared[places + 1] = 1
+    return offsets + np.cumsum(n_shared), ids
+
+
+# ------------------------------------------------------------------------------------------------- parts
+def _decoded(engine: Engine, ids: Iterable[int] | np.ndarray) -> tuple[bytes, np.ndarray]:
+    """Return the bytes of ids, and where those of each end; special ids have none."""
+    given = id_array(engine, ids)
+    is_ordinary = ~np.isin(given, [*engine.special_id_set])
+    ordinary = given[is_ordinary]
+    try:
+        data = engine.decode(ordinary)
+    except ValueError:
+        checked_ids(engine.vocabulary, given)  # the error names the place among all
+        raise
+    lengths = np.zeros(len(given), np.int64)
+    if engine.joins_bytes:
+        lengths[is_ordinary] = engine.table.lengths(ordinary)
+        return data, np.cumsum(lengths)
+    # What a decoder makes of an id depends on those before it.
+    decoder = engine.part_decoder("replace")
+    parts = [decoder.decode([token_id], False).encode() for token_id in ordinary.tolist()]
+    lengths[is_ordinary] = list(map(len, parts))
+    if len(ordinary):  # what was held back to the end is of the last one
+        lengths[is_ordinary.nonzero()[0][-1]] += len(data) - lengths.sum()
+    return data, np.cumsum(lengths)
+
+
+def _cuts(a_ends: np.ndarray, b_ends: np.ndarray, common: np.ndarray, n_bytes: int) -> _Cuts:
+    """Return the groups between places, in ascending order, given where ids end."""
+    inner = common[(common > 0) & (common < n_bytes) & (np.diff(common, append=n_bytes) > 0)]
+    a_cuts, b_cuts = (
+        np.concatenate([[0], np.searchsorted(ends, inner, side="right"), [len(ends)]])
+        for ends in (a_ends, b_ends)
+    )
+    return a_cuts, b_cuts, np.concatenate([[0], inner, [n_bytes]])
+
+
+def _by_kind(tok: Tokenizer) -> tuple[dict[Any, int], ...]:
+    """Return tokens and their ids: ordinary, special, added ones."""
+    words = tok.engine.vocabulary
+    special = {*words.special_tokens.values()}
+    ordinary = {token: token_id for token, token_id in words.id_of.items() if token_id not in special}
+    return ordinary, words.special_tokens, words.added_tokens

@@ -1,0 +1,161 @@
+"""Two tokenizers over one text: as comparing the ends of all tokens."""
+
+import json
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import bpe
+import bpe.ids
+from bpe.reference import ids as twin
+from tests.bpe.ids.cases import datas, texts, tokenizers
+from tests.bpe.pipeline.test_engine import random_document
+
+
+def same(found, expected):
+    assert tuple(row.tolist() for row in found) == tuple(expected)
+    assert all(row.dtype == np.int64 for row in found)
+
+
+@settings(max_examples=100)
+@given(tokenizers, tokenizers, st.lists(datas, max_size=3), st.randoms(use_true_random=False))
+def test_align(a, b, parts, chance):
+    rows = []
+    for tok in (a, b):
+        ids = []
+        for part in parts:
+            ids += [900 + chance.randrange(4) for _ in range(chance.randrange(3))]
+            ids += (
+                tok.encode_ordinary(part)
+                if chance.random() < 0.7
+                else part.encode()
+                if isinstance(part, str)
+                else part
+            )
+        rows.append((tok, [*ids, *[901] * chance.randrange(2)]))
+    special = {*a.special_tokens.values()}
+    tokens = [[b"" if number in special else tok.token_bytes(number) for number in ids] for tok, ids in rows]
+    for kind in (list, np.array):
+        arguments = [argument for tok, ids in rows for argument in (tok, kind(ids) if ids else ids)]
+        same(bpe.ids.align(*arguments), twin.align_tokens(*tokens))
+
+
+@settings(max_examples=60)
+@given(tokenizers, tokenizers, texts | datas)
+def test_align_text(a, b, text):
+    found = bpe.ids.align_text(a, b, text, disallowed_special=())
+    tokens = [[*map(tok.token_bytes, tok.encode_ordinary(text))] for tok in (a, b)]
+    same(found, twin.align_tokens(*tokens))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_align_text_that_tokenizers_change(seed, tmp_path, tokenizer):
+    (tmp_path / "tokenizer.json").write_text(json.dumps(random_document(random.Random(seed))))
+    other = bpe.Tokenizer.from_huggingface(tmp_path / "tokenizer.json")
+    for text in ("ab ab\nx 12 ba", "a.b", "  aA "):
+        try:
+            _, starts, ends = other.encode_with_offsets(text)
+        except ValueError:  # a character has no token
+            continue
+        a_cuts, b_cuts, places = bpe.ids.align_text(tokenizer, other, text)
+        assert places[0] == a_cuts[0] == b_cuts[0] == 0
+        assert (places[-1], a_cuts[-1], b_cuts[-1]) == (len(text), len(tokenizer.encode(text)), len(ends))
+        for place, first in zip(places[1:-1], b_cuts[1:-1], strict=True):
+            assert (ends[:first] <= place).all()
+            assert (starts[first:] >= place).all()
+        a_ids, b_ids = tokenizer.encode(text), other.encode(text)
+        if other.decode(b_ids) == text:
+            cuts = bpe.ids.align(tokenizer, a_ids, other, b_ids)
+            assert [
+                other.decode(b_ids[:end]) == text[:place]
+                for end, place in zip(cuts[1][1:], cuts[2][1:], strict=True)
+            ]
+
+
+def test_errors(tokenizer):
+    with pytest.raises(ValueError, match="different texts, from byte 2 on: b'abc' and b'abd'"):
+        bpe.ids.align(tokenizer, [97, 98, 99], tokenizer, [97, 98, 100])
+    with pytest.raises(ValueError, match=r"ids\[1\]: 99999 is out of range"):
+        bpe.ids.align(tokenizer, [600, 99_999], tokenizer, [97])
+    same(bpe.ids.align(tokenizer, [], tokenizer, [600]), ([0, 0], [0, 1], [0, 0]))
+
+
+@settings(max_examples=60)
+@given(tokenizers, tokenizers)
+def test_shared_tokens_and_maps(a, b):
+    words, others = a.engine.vocabulary, b.engine.vocabulary
+    special = {*a.special_tokens.values(), *a.added_tokens.values()}
+    expected = []
+    for number, token in sorted(words.bytes_of.items()):
+        for other, same_token in others.bytes_of.items():
+            kinds = [
+                (n in w.special_tokens.values(), n in w.added_tokens.values())
+                for n, w in ((number, words), (other, others))
+            ]
+            if token == same_token and kinds[0] == kinds[1]:
+                expected.append([number, other])
+    assert bpe.ids.shared_tokens(a, b).tolist() == expected
+    offsets, ids = bpe.ids.map_to(a, b)
+    assert (len(offsets), ids.dtype, offsets.dtype) == (a.vocab_size + 1, np.uint32, np.int64)
+    shared = dict(expected)
+    for number in range(a.vocab_size):
+        row = ids[offsets[number] : offsets[number + 1]].tolist()
+        if number in shared:
+            assert row == [shared[number]]
+        elif number in words.bytes_of and number not in {*a.special_tokens.values()}:
+            assert row == b.encode_ordinary(words.bytes_of[number])
+        else:
+            assert row == []
+    assume(special)
+
+
+@settings(max_examples=100)
+@given(tokenizers, texts | datas, st.integers(1, 6), st.integers(0, 5))
+def test_chunks(tok, text, max_tokens, overlap):
+    options = {"allowed_special": "all"}
+    assume(overlap < max_tokens)
+    found, most = (
+        [],
+        max((len(tok.encode(character)) for character in text if isinstance(text, str)), default=1),
+    )
+    try:
+        found = bpe.ids.chunks(tok, text, max_tokens, overlap, **options)
+    except ValueError as error:
+        assert "has more than max_tokens" in str(error)  # noqa: PT017
+        assert isinstance(text, bytes) or max_tokens < max(most, 4)
+        return
+    end = 0
+    for start, stop, ids in found:
+        assert start <= end < stop
+        assert ids.tolist() == tok.encode(text[start:stop], **options)
+        assert len(ids) <= max_tokens
+        assert text[start:stop] == tok.truncate(text[start:], max_tokens, **options)
+        end = stop
+    assert end == len(text)
+    for one, other in pairwise(found):
+        shared = one.end - other.start
+        lengths = [
+            stop - start
+            for start, stop in zip(
+                *tok.encode_with_offsets(text[one.start : one.end], **options)[1:], strict=True
+            )
+        ]
+        assert shared == 0 or shared <= sum(lengths[len(lengths) - overlap :])
+        assert overlap or shared == 0
+
+
+def test_chunks_of_a_book(tokenizer, book):
+    found = bpe.ids.chunks(tokenizer, book, 500, 50)
+    assert {len(ids) for *_, ids in found[:-1]} <= {498, 499, 500}
+    for one, other in pairwise(found):
+        assert 45 <= len(tokenizer.encode(book[other.start : one.end])) <= 55
+    with pytest.raises(ValueError, match="max_tokens must be at least 1 and overlap from 0"):
+        bpe.ids.chunks(tokenizer, book, 5, 5)
+    with pytest.raises(ValueError, match="holds the special token"):
+        bpe.ids.chunks(tokenizer, "a <|end|>", 5)
+    with pytest.raises(ValueError, match="the character at 2 has more than max_tokens=2 tokens"):
+        bpe.ids.chunks(tokenizer, "ab漢", 2)
