@@ -111,7 +111,10 @@ class Checks:
 
     def _raise(self, context, builder, failure, types_of, values, loc, index=None):
         """Emit the exception of a status, if it is below 0."""
-        convention = context.call_conv
+        # Exceptions with values look for the environment of the function, which kernels that callers link in
+        # do not have. Only lists need it.
+        bare = context.subtarget(get_env_manager=lambda builder, return_pyobject=False: None)
+        convention = type(context.call_conv)(bare)
         with cgutils.if_unlikely(builder, builder.icmp_signed("<", failure, failure.type(0))):
             if index is None:
                 subject, typed = self._subject(context, builder, types_of, values)

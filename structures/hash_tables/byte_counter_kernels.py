@@ -16,7 +16,6 @@ from structures.primitives.hashing import mix_two, put_seed, seed_of
 from structures.primitives.memory import copy_prefix, new_bytes, new_words
 from structures.primitives.priorities import sum_leaves_range
 from structures.primitives.simd import after, larger, local_words, pointer_to, smaller
-from structures.status import Failure
 
 _MIN_BITS = 3
 _BLOCK = 64  # strings whose cache lines are prefetched at a time
@@ -424,9 +423,13 @@ def _add_many(self, data, offsets, counts):
 def byte_counter_of(data, offsets, counts):
     """Return a counter made from arrays, or release it and raise as the Python class does."""
     self = new_byte_counter()
-    failure, i = _add_many(self, data, offsets, counts)
+    failure, _ = _add_many(self, data, offsets, counts)
+    if failure == status.UNEQUAL:
+        raise ValueError("there are not as many counts as words")
+    if failure == status.OVERFLOW:
+        raise OverflowError("a sum of counts does not fit int64")
     if failure < 0:
-        raise Failure(failure, "ByteCounter", "word {}", i)
+        raise MemoryError
     return self
 
 

@@ -41,7 +41,7 @@ from structures.priority_queues.count_buckets_cells import (
     slide,
     smallest,
 )
-from structures.status import INT64_MAX, INT64_MIN, Failure
+from structures.status import INT64_MAX, INT64_MIN
 
 
 # ------------------------------------------------------------------------------------------------ type
@@ -437,9 +437,11 @@ def count_buckets_of(keys, counts):
     """Return a container made from arrays, or release it and raise as the Python class does."""
     check_sizes(keys, counts)
     self = new_count_buckets()
-    failure, i = insert_many(self, keys, counts)
+    failure, _ = insert_many(self, keys, counts)
+    if failure == status.DUPLICATE:
+        raise ValueError("a key is a duplicate")
     if failure < 0:
-        raise Failure(failure, "", "{}", keys[i])
+        raise MemoryError
     return self
 
 

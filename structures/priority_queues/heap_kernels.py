@@ -45,7 +45,6 @@ from structures.priority_queues.tournament_layout import (
     words_for,
     write_leaf,
 )
-from structures.status import Failure
 
 _LINE = 8  # words in a cache line
 _FEW = 1 << 10  # leaves; a smaller heap grows to four to eight times its size
@@ -182,9 +181,11 @@ def heap_of_pairs(typ, zero, priorities, payloads):
     self = new_heap(typ, priorities.size, zero, 0, 0)
     if not has_room(self, priorities.size):
         raise MemoryError
-    failure, i = fill(self, priorities, payloads)
+    failure, _ = fill(self, priorities, payloads)
+    if failure == status.NOT_A_NUMBER:
+        raise ValueError("a priority is not a number")
     if failure < 0:
-        raise Failure(failure, "", "payload {}", payloads[i])
+        raise OverflowError("a payload is 2**63 - 1")
     return self
 
 

@@ -42,7 +42,6 @@ from structures.priority_queues.tournament_layout import (
     words_for,
     write_leaf,
 )
-from structures.status import Failure
 
 
 # ------------------------------------------------------------------------------------------------ types
@@ -164,9 +163,15 @@ def heap_of(typ, n, start, keys, priorities):
     self = new_heap(typ, n, zero, complement, by_age)
     if not has_room(self, n):
         raise MemoryError
-    failure, i = fill(self, keys, priorities)
+    failure, _ = fill(self, keys, priorities)
+    if failure == status.OUT_OF_RANGE:
+        raise IndexError("a key is out of range")
+    if failure == status.NOT_A_NUMBER:
+        raise ValueError("a count is not a number")
+    if failure == status.DUPLICATE:
+        raise ValueError("a key is a duplicate")
     if failure < 0:
-        raise Failure(failure, "", "{}", keys[smaller(i, keys.size - 1)])
+        raise MemoryError
     return self
 
 

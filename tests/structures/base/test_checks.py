@@ -204,14 +204,20 @@ def remove(m, key):
     return m.remove(key)
 
 
+@njit
+def remove_in_njit(m, key):
+    return remove(m, key)
+
+
 def test_quiet_kernels_read_statuses(python):
     """Under the switch, too, which a plain kernel obeys."""
     code = """
         import pytest
-        from tests.structures.base.test_checks import int_map, remove, status_of
+        from tests.structures.base.test_checks import int_map, remove, remove_in_njit, status_of
         assert status_of(int_map(), 5) < 0
-        with pytest.raises(KeyError, match="5"):
-            remove(int_map(), 5)
+        for function in (remove_in_njit, remove):
+            with pytest.raises(KeyError, match="5"):
+                function(int_map(), 5)
     """
     python(textwrap.dedent(code), NUMBA_BOUNDSCHECK="1")
     assert status_of(int_map(), 5) < 0

@@ -274,14 +274,14 @@ def test_made_of_arrays(name):
 def test_arrays_that_make_no_container_are_refused():
     make = njit(lambda keys, counts: len(st.MaxHeap.from_arrays(keys, counts)))
     assert make(np.array([3, 1]), np.array([0.5, 2.5])) == 2
-    with pytest.raises(ValueError, match="key 3 is a duplicate"):
+    with pytest.raises(ValueError, match="a key is a duplicate"):
         make(np.array([3, 3]), np.array([0.5, 2.5]))
-    with pytest.raises(ValueError, match="the priority of key 1 is not a number"):
+    with pytest.raises(ValueError, match="a count is not a number"):
         make(np.array([3, 1]), np.array([0.5, np.nan]))
     with pytest.raises(ValueError, match="differ in length"):
         make(np.array([3, 1]), np.array([0.5]))
     dense = njit(lambda keys, counts: len(st.IndexedMaxHeap.from_arrays(keys, counts, 3)))
-    with pytest.raises(IndexError, match="key 3 is out of range"):
+    with pytest.raises(IndexError, match="a key is out of range"):
         dense(np.array([1, 3]), np.array([1, 2]))
 
 
