@@ -257,6 +257,7 @@ def run_model(data, program):
     return model, results
 
 
+@pytest.mark.reads_statuses
 @pytest.mark.parametrize("alphabet", [1, 2, 256])
 @pytest.mark.parametrize("n_bytes", [16, 64, 500])
 @pytest.mark.parametrize("seed", range(DEPTH))

@@ -446,6 +446,7 @@ def _sorted_by(keys, counts):
     return heap.keys(), heap
 
 
+@pytest.mark.reads_statuses
 def test_made_inside_njit():
     in_order, heap = _sorted_by(np.array([9, 4, 40, 0]), np.array([0.5, 0.25, 0.5, 0.25]))
     assert in_order.tolist() == [4, 0, 9, 40]
