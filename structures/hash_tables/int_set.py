@@ -47,8 +47,9 @@ class IntSet(Facade):
     """Set of int64 keys.
 
     It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` there are the same methods and
-    operators, except ``|=``: use :meth:`update` with an array. Nothing raises there, except if there is no
-    memory for an array or a set that is returned: ``remove`` of a missing key returns a status below 0.
+    operators, except ``|=``: use :meth:`update` with an array. Without ``boundscheck`` nothing raises there,
+    except if there is no memory for an array or a set that is returned: ``remove`` of a missing key returns a
+    status below 0.
 
     Iteration is by ascending key. Nobody can choose keys that collide: the hash depends on a random seed.
 

@@ -125,11 +125,12 @@ class SortedMap(Map):
     Iteration is by ascending key. It is thread-safe (:mod:`structures.base.locks`). NaN is
     a ``ValueError`` as a key and as a sum; as a value it is allowed.
 
-    Inside ``@njit`` there are the same methods and operators. Nothing raises there, except if there is no
-    memory for an array that is returned: a missing key gives the default, and methods that change the map
-    return a status, below 0 for a failure. Methods that return a pair (key, value) return a default pair if
-    there is no such key: ``(0, 0)``, or the argument, as in ``m.floor(key, (-1, 0))``. Results are numbers or
-    new arrays, so the map may change during iteration. :meth:`higher` iterates without an array::
+    Inside ``@njit`` there are the same methods and operators. Without ``boundscheck`` nothing raises there,
+    except if there is no memory for an array that is returned: a missing key gives the default, and methods
+    that change the map return a status, below 0 for a failure. Methods that return a pair (key, value) return
+    a default pair if there is no such key: ``(0, 0)``, or the argument, as in ``m.floor(key, (-1, 0))``.
+    Results are numbers or new arrays, so the map may change during iteration. :meth:`higher` iterates without
+    an array::
 
         key, value = m.peek_min()
         for _ in range(len(m)):

@@ -292,7 +292,7 @@ def test_improve(heap_class):
         heap.improve(3, math.nan)
     with pytest.raises(TypeError, match="key must be an integer"):
         heap.improve(3.0, 1)
-    with pytest.raises(TypeError, match="count must be a number"):
+    with pytest.raises(TypeError, match="priority must be a number"):
         heap.improve(3, "1")
     heap._check()
     assert list(heap.items()) == [(4, 0), (3, sign)]
