@@ -80,6 +80,12 @@ def test_encoding(command, vocabularies):
     command("encoding_table", *arguments, PART=20_000, HARD=1000, SHORT_TEXTS=300)
 
 
+def test_ids(command, vocabularies):
+    command("ids_table", "speed", vocabularies, BOOK, "--times", 1, LONG=4000, ALIGNED=500, CALLS=1)
+    command("ids_table", "seams", vocabularies, BOOK, SEAMS=20)
+    command("ids_table", "windows", vocabularies, BOOK, SEAMS=20)
+
+
 def test_same(command, vocabularies, monkeypatch):
     command("same", "pieces", BOOK, "--pattern", "gpt2")
     monkeypatch.setattr(importlib.import_module("same"), "classified_alike", lambda: list("aé日"))

@@ -80,7 +80,7 @@ class Differences:
     """Special and added tokens with their ids where these differ; None where there is none."""
 
     others: list[str]
-    """What else differs: such as "steps", those of a ``tokenizer.json``."""
+    """Other parts that differ, such as "steps", those of a ``tokenizer.json``."""
 
     witness: bytes | None
     """A short text that both encode differently; None if none was found."""

@@ -270,7 +270,9 @@ def _end_of(engine: Engine, ids: Ids, n: int, rules: Rules) -> _End:
     size, reach = _WINDOW, max(rules.allowed.reach, rules.disallowed.reach)
     while True:
         some = _listed(ids[max(n - size, 0) : n])
-        n_stretch = next((i for i, token_id in enumerate(reversed(some)) if token_id in special), len(some))
+        n_stretch = len(some)
+        if not special.isdisjoint(some):
+            n_stretch = next(i for i, token_id in enumerate(reversed(some)) if token_id in special)
         is_whole = n_stretch < len(some) or size >= n
         stretch, first = some[len(some) - n_stretch :], n - n_stretch
         begins = Begins.SEGMENT if first and is_whole else Begins.TEXT
@@ -315,7 +317,7 @@ def _refuse(rules: Rules, before: bytes, more: bytes, text: str | bytes) -> None
     rules.refuse(text)
     left = before[max(len(before) - search.reach + 1, 0) :]
     row = left + more[: search.reach]
-    if search.crossed(row)[len(left)]:
+    if search.may_find(row) and search.crossed(row)[len(left)]:
         token = next(
             token
             for start in range(len(left))

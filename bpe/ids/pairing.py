@@ -82,9 +82,9 @@ def align(
         raise ValueError(
             f"the ids are of different texts, from byte {place} on: {a_data[around]!r} and {b_data[around]!r}"
         )
-    is_end = np.zeros(len(a_data) + 1, bool)
-    is_end[b_ends] = True
-    return _cuts(a_ends, b_ends, a_ends[is_end[a_ends]], len(a_data))
+    a_cuts, b_cuts = _last_of_common(a_ends, b_ends), _last_of_common(b_ends, a_ends)
+    places = np.concatenate([[0], a_ends[a_cuts - 1], [len(a_data)]])
+    return _around(a_cuts, len(a_ends)), _around(b_cuts, len(b_ends)), places
 
 
 def align_text(a: Tokenizer, b: Tokenizer, text: str | bytes, **special: Unpack[SpecialOptions]) -> _Cuts:
@@ -132,8 +132,10 @@ def align_text(a: Tokenizer, b: Tokenizer, text: str | bytes, **special: Unpack[
         wide = ends > starts
         spanning += np.bincount(starts[wide] + 1, minlength=n_bytes + 2)
         spanning -= np.bincount(ends[wide], minlength=n_bytes + 2)
-    common = np.sort(np.concatenate([ends for _, ends in spans]))
-    return _cuts(spans[0][1], spans[1][1], common[np.cumsum(spanning)[common] <= 0], n_bytes)
+    ends = np.unique(np.concatenate([ends for _, ends in spans]))
+    inner = ends[(ends > 0) & (ends < n_bytes) & (np.cumsum(spanning)[ends] <= 0)]
+    a_cuts, b_cuts = (_around(np.searchsorted(ends, inner, side="right"), len(ends)) for _, ends in spans)
+    return a_cuts, b_cuts, _around(inner, n_bytes)
 
 
 def shared_tokens(a: Tokenizer, b: Tokenizer) -> np.ndarray:
@@ -223,34 +225,38 @@ def map_to(a: Tokenizer, b: Tokenizer) -> tuple[np.ndarray, np.ndarray]:
 def _decoded(engine: Engine, ids: Iterable[int] | np.ndarray) -> tuple[bytes, np.ndarray]:
     """Return the bytes of ids, and where those of each end; special ids have none."""
     given = id_array(engine, ids)
-    is_ordinary = ~np.isin(given, [*engine.special_id_set])
-    ordinary = given[is_ordinary]
+    places = np.flatnonzero(np.isin(given, [*engine.special_id_set]))
+    ordinary = np.delete(given, places) if len(places) else given
     try:
         data = engine.decode(ordinary)
     except ValueError:
         checked_ids(engine.vocabulary, given)  # the error names the place among all
         raise
-    lengths = np.zeros(len(given), np.int64)
     if engine.joins_bytes:
-        lengths[is_ordinary] = engine.table.lengths(ordinary)
-        return data, np.cumsum(lengths)
-    # What a decoder makes of an id depends on those before it.
-    decoder = engine.part_decoder("replace")
-    parts = [decoder.decode([token_id], False).encode() for token_id in ordinary.tolist()]
-    lengths[is_ordinary] = list(map(len, parts))
-    if len(ordinary):  # what was held back to the end is of the last one
-        lengths[is_ordinary.nonzero()[0][-1]] += len(data) - lengths.sum()
+        lengths = engine.table.lengths(given)
+    else:  # what a decoder makes of an id depends on those before it
+        decoder, special = engine.part_decoder("replace"), engine.special_id_set
+        parts = ("" if i in special else decoder.decode([i], False) for i in given.tolist())
+        lengths = np.fromiter((len(part.encode()) for part in parts), np.int64, len(given))
+        if len(ordinary):  # what was held back to the end is of the last one
+            lengths[np.flatnonzero(~np.isin(given, [*special]))[-1]] += len(data) - lengths.sum()
+    lengths[places] = 0
     return data, np.cumsum(lengths)
 
 
-def _cuts(a_ends: np.ndarray, b_ends: np.ndarray, common: np.ndarray, n_bytes: int) -> _Cuts:
-    """Return the groups between places, in ascending order, given where ids end."""
-    inner = common[(common > 0) & (common < n_bytes) & (np.diff(common, append=n_bytes) > 0)]
-    a_cuts, b_cuts = (
-        np.concatenate([[0], np.searchsorted(ends, inner, side="right"), [len(ends)]])
-        for ends in (a_ends, b_ends)
-    )
-    return a_cuts, b_cuts, np.concatenate([[0], inner, [n_bytes]])
+def _last_of_common(ends: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return how many ids end before or at each place inside where others end, too."""
+    n_bytes = int(ends[-1]) if len(ends) else 0
+    is_common = np.zeros(n_bytes + 1, bool)
+    is_common[others] = True
+    is_common[[0, n_bytes]] = False
+    is_last = is_common[ends]
+    is_last[:-1] &= ends[:-1] < ends[1:]  # what has no bytes belongs to the group before it
+    return np.flatnonzero(is_last) + 1
+
+
+def _around(cuts: np.ndarray, n: int) -> np.ndarray:
+    return np.concatenate([[0], cuts, [n]])
 
 
 def _by_kind(tok: Tokenizer) -> tuple[dict[Any, int], ...]:

@@ -234,6 +234,9 @@ KINDS = {
 """The kinds of kernels, by the names that the decorators use."""
 
 
+_has_extensions = False  # whether those of numba, which packages register, have been loaded
+
+
 class Dispatcher(CPUDispatcher):
     """Compiles one side of a kernel when it is first called, or loads it from the cache."""
 
@@ -270,11 +273,15 @@ class Dispatcher(CPUDispatcher):
 
     def _compilation_chain_init_hook(self) -> None:
         # numba lets other threads run while the first one loads extensions, and fails if it looks up the
-        # type of a value while they register theirs.
-        with global_compiler_lock:
-            super()._compilation_chain_init_hook()
+        # type of a value while they register theirs. Later calls take no lock: a process that forks
+        # meanwhile would leave it locked in the child.
+        global _has_extensions
+        if not _has_extensions:
+            with global_compiler_lock:
+                super()._compilation_chain_init_hook()
+            _has_extensions = True
 
-    def typeof_pyval(self, val: Any) -> Any:  # called before anything is compiled, and seldom
+    def typeof_pyval(self, val: Any) -> Any:  # called before anything is compiled, too
         self._compilation_chain_init_hook()
         return super().typeof_pyval(val)
 

@@ -144,7 +144,7 @@ def test_chunks(tok, text, max_tokens, overlap):
                 *tok.encode_with_offsets(text[one.start : one.end], **options)[1:], strict=True
             )
         ]
-        assert shared == 0 or shared <= sum(lengths[len(lengths) - overlap :])
+        assert shared == 0 or shared <= sum(lengths[max(len(lengths) - overlap, 0) :])
         assert overlap or shared == 0
 
 

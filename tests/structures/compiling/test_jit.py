@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numba import njit
 from numba.core import entrypoints
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import TypingError
 from numba.extending import typeof_impl
 
@@ -28,6 +29,7 @@ from structures import (
     PairIndex,
     TokenList,
 )
+from structures.compiling import dispatchers
 from structures.compiling.jit import entry_for, inner
 from structures.status import NO_MEMORY
 from structures.testing import LANGUAGES, Operation, random_program
@@ -109,6 +111,7 @@ def test_a_thread_waits_while_another_one_loads_extensions_of_numba(monkeypatch)
         loaded.set()
 
     monkeypatch.setattr(entrypoints, "init_all", load)
+    monkeypatch.setattr(dispatchers, "_has_extensions", False)
     with ThreadPoolExecutor(2) as executor:
         first = executor.submit(left_of, Pair(1, 2))
         assert loading.wait(10)
@@ -499,3 +502,30 @@ def test_containers_in_lists_and_tuples():
     heaps = MaxHeap({1: 1}), MaxHeap({1: 5})
     assert use(heaps, (IntMap({1: 10}), MinHeap({1: 20}))) == 3 + 7 + 30
     assert heaps[1][1] == 7
+
+
+def test_what_is_compiled_is_called_without_a_lock():
+    """A child that is forked meanwhile would wait for it."""
+
+    def use():
+        counts = st.IntMap()
+        counts.add(1)
+        assert counts.copy().get(1) == 1
+
+    use()
+    is_held, is_over = threading.Event(), threading.Event()
+
+    def hold():
+        with global_compiler_lock:
+            is_held.set()
+            is_over.wait()
+
+    holder, user = threading.Thread(target=hold), threading.Thread(target=use, daemon=True)
+    holder.start()
+    is_held.wait()
+    user.start()
+    user.join(60)
+    is_waiting = user.is_alive()
+    is_over.set()
+    holder.join()
+    assert not is_waiting

@@ -1,0 +1,230 @@
+"""Ids as they are: how long it takes, and whether it is exact, on real vocabularies; tables in Markdown.
+
+    python asv_benchmarks/ids_table.py speed VOCABULARIES TEXT        long ids, some text, two tokenizers
+    python asv_benchmarks/ids_table.py seams VOCABULARIES TEXT ...    ends with 1 at a difference
+    python asv_benchmarks/ids_table.py windows VOCABULARIES TEXT      what going some ids back gets wrong
+
+VOCABULARIES is a folder as for ``same.py ids``. For ``seams``, vocabularies with other patterns and with
+superwords are trained, too. Results are compared with those of encoding the whole before it is measured.
+"""
+
+from __future__ import annotations
+
+import benchmarks._common  # noqa: F401  # compiled code does everything, and is kept where it says
+
+# isort: split
+
+import json
+import random
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from measuring import NOVEL, best, in_units, texts_argument, times_option, vocabularies_argument
+from same import PATTERNS, first_difference
+
+import bpe
+import bpe.ids
+
+LONG, MORE = 800_000, 2_000  # characters
+ALIGNED = 100_000  # ids
+SEAMS = 10_000  # of each vocabulary
+CALLS = 200
+AROUND = 300  # characters on both sides of a seam, at most
+WINDOWS = (8, 64)  # ids that a heuristic goes back
+DIGITS = 600  # in a number, at most
+FROM_THE_RIGHT = r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
+TRAINED = ("llama3", "qwen2", "deepseek")
+
+
+def loaded(folder: Path, name: str, pattern: str | None = None) -> bpe.Tokenizer:
+    special = json.loads((folder / f"{name}.json").read_text("utf-8"))["special_tokens"]
+    tok = bpe.Tokenizer.from_tiktoken(
+        folder / f"{name}.tiktoken", pattern=PATTERNS[name], special_tokens=special
+    )
+    return tok if pattern is None else bpe.Tokenizer._of(tok.engine.vocabulary, bpe.Pattern.of(pattern))
+
+
+def must_be(what: str, found: Any, wanted: Any) -> None:
+    if found != wanted:
+        sys.exit(f"{what}: {found!r:.300} is not {wanted!r:.300}")
+
+
+@click.group(help=__doc__)
+def main() -> None:
+    pass
+
+
+# -------------------------------------------------------------------------------------------------- speed
+@main.command()
+@vocabularies_argument
+@click.argument("text", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@times_option
+def speed(folder: Path, text: Path, times: int) -> None:
+    """Measure ours and encoding all again, in turns; the least time of an operation counts."""
+    given = text.read_text("utf-8", "replace")
+    book = (given * (LONG // len(given) + 1))[: LONG + MORE]
+    click.echo("| vocabulary | work | ours | encoding the whole | times as fast |\n|---|---|---|---|---|")
+    for name in PATTERNS:
+        tok, other = loaded(folder, name), loaded(folder, min(PATTERNS.keys() - {name}))
+        for work, calls, run in checked_work(tok, other, book):
+            mine, again = float("inf"), float("inf")
+            for _ in range(times):
+                mine = min(mine, best(run, calls))
+                again = min(again, best(partial(tok.encode, book), 1))
+            cells = (name, work, in_units(mine), in_units(again), f"{again / mine:.0f}")
+            click.echo(f"| {' | '.join(cells)} |")
+
+
+def checked_work(
+    tok: bpe.Tokenizer, other: bpe.Tokenizer, book: str
+) -> list[tuple[str, int, Callable[[], Any]]]:
+    """Return what is measured, and how many times in a turn; its results are right."""
+    old, more = book[:LONG], book[LONG:]
+    ids, whole, array = tok.encode(old), tok.encode(book), tok.encode_to_numpy(old)
+    n_keep, new = bpe.ids.append(tok, ids, more)
+    must_be("append", ids[:n_keep] + new, whole)
+    must_be("reuse", bpe.ids.reuse(tok, ids, book, old_text=old), (n_keep, new))
+    must_be("continue_ids", tok.decode(bpe.ids.continue_ids(tok, ids, more)), more)
+    must_be("first_noncanonical", bpe.ids.first_noncanonical(tok, array), None)
+    some = tok.decode(ids[:ALIGNED])
+    a_ids, b_ids = tok.encode_to_numpy(some), other.encode_to_numpy(some)
+    places = bpe.ids.align(tok, a_ids, other, b_ids)[2]
+    rows = ((tok, a_ids), (other, b_ids))
+    ends = [np.cumsum([len(t.token_bytes(i)) for i in row.tolist()]) for t, row in rows]
+    must_be("align", places[1:].tolist(), np.intersect1d(*ends).tolist())
+    return [
+        (f"append {MORE} characters to {len(ids):,} ids", CALLS, lambda: bpe.ids.append(tok, ids, more)),
+        ("continue_ids", CALLS, lambda: bpe.ids.continue_ids(tok, ids, more)),
+        ("reuse with the old text", CALLS, lambda: bpe.ids.reuse(tok, ids, book, old_text=old)),
+        ("reuse without it", 3, lambda: bpe.ids.reuse(tok, ids, book)),
+        ("first_noncanonical of an array", 3, lambda: bpe.ids.first_noncanonical(tok, array)),
+        ("first_noncanonical of a list", 3, lambda: bpe.ids.first_noncanonical(tok, ids)),
+        (f"align {len(a_ids):,} ids", 3, lambda: bpe.ids.align(tok, a_ids, other, b_ids)),
+    ]
+
+
+# -------------------------------------------------------------------------------------------------- seams
+@main.command()
+@vocabularies_argument
+@texts_argument
+@click.option("--seed", default=0)
+def seams(folder: Path, texts: tuple[Path, ...], seed: int) -> None:
+    """Compare with encoding the whole at random seams of texts, and after random drift."""
+    chance = random.Random(seed)
+    books = [path.read_text("utf-8", "replace") for path in texts]
+    click.echo("| vocabulary | seams | ids replaced at most | drifted |\n|---|---|---|---|")
+    for name, tok in vocabularies_of(folder):
+        most = n_drifted = 0
+        for n in range(SEAMS):
+            book = books[n % len(books)]
+            seam = chance.randrange(len(book))
+            before, text = (
+                book[max(seam - chance.randrange(AROUND), 0) : seam],
+                book[seam : seam + chance.randrange(AROUND)],
+            )
+            ids, whole = tok.encode_ordinary(before), tok.encode_ordinary(before + text)
+            where = f"{name}, {before!r} and {text!r}"
+            n_keep, new = bpe.ids.append(tok, ids, text, disallowed_special=())
+            must_be(f"append, {where}", ids[:n_keep] + new, whole)
+            most = max(most, len(ids) - n_keep)
+            must_be(f"is_canonical, {where}", tok.is_canonical(ids), True)
+            n_keep, new = bpe.ids.reuse(tok, ids, before + text, old_text=before, disallowed_special=())
+            must_be(f"reuse, {where}", ids[:n_keep] + new, whole)
+            rest = bpe.ids.continue_ids(tok, ids, text, disallowed_special=())
+            if tok.is_lossless:
+                must_be(f"continue_ids, {where}", tok.decode_bytes(rest), text.encode())
+                if whole[: len(ids)] == ids:
+                    must_be(f"continue_ids, {where}", ids + rest, whole)
+                drifted = drift(tok, whole, chance)
+                place = bpe.ids.first_noncanonical(tok, drifted)
+                place_of = first_difference(whole, drifted)
+                must_be(f"first_noncanonical, {where}", place, None if place_of < 0 else place_of)
+                n_drifted += place is not None
+        click.echo(f"| {name} | {SEAMS:,} | {most} | {n_drifted:,} |")
+
+
+def vocabularies_of(folder: Path) -> Iterator[tuple[str, bpe.Tokenizer]]:
+    """Yield published vocabularies, and some that are trained on a novel."""
+    yield from ((name, loaded(folder, name)) for name in PATTERNS)
+    for pattern in TRAINED:
+        yield pattern, bpe.train(NOVEL, 2_000, pattern=pattern, progress=False)
+    yield "SuperBPE", bpe.train(NOVEL, 2_000, superwords=bpe.SuperBPE(1_500), progress=False)
+    yield "Boundless", bpe.train(NOVEL, 2_000, superwords=bpe.Boundless(), progress=False)
+    source = bpe.Pattern.of("cl100k").sources[0].replace(r"\p{N}{1,3}", FROM_THE_RIGHT)
+    warnings.simplefilter("ignore")  # the regex package splits by this one
+    yield "digits from the right", loaded(folder, "cl100k_base", source)
+
+
+def drift(tok: bpe.Tokenizer, ids: list[int], chance: random.Random) -> list[int]:
+    """Return ids of the same bytes, one token as two others where it has two bytes or more."""
+    if not ids:
+        return ids
+    place = chance.randrange(len(ids))
+    token, id_of = tok.token_bytes(ids[place]), tok.engine.vocabulary.id_of
+    cuts = [n for n in range(1, len(token)) if token[:n] in id_of and token[n:] in id_of]
+    if not cuts:
+        return ids
+    cut = chance.choice(cuts)
+    return [*ids[:place], id_of[token[:cut]], id_of[token[cut:]], *ids[place + 1 :]]
+
+
+# ------------------------------------------------------------------------------------------------ windows
+@main.command()
+@vocabularies_argument
+@click.argument("text", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--seed", default=0)
+def windows(folder: Path, text: Path, seed: int) -> None:
+    """Measure which share of seams, and of ids, is wrong where a fixed number of ids is encoded again."""
+    warnings.simplefilter("ignore")  # the regex package splits by one of the patterns
+    chance = random.Random(seed)
+    book = text.read_text("utf-8", "replace")
+    right = bpe.Pattern.of("cl100k").sources[0].replace(r"\p{N}{1,3}", FROM_THE_RIGHT)
+    tokenizers = {
+        "cl100k": loaded(folder, "cl100k_base"),
+        "digits from the right": loaded(folder, "cl100k_base", right),
+    }
+    click.echo("| pattern | text | ids encoded again | wrong seams | wrong ids |\n|---|---|---|---|---|")
+    for pattern, tok in tokenizers.items():
+        for kind in ("text", "numbers"):
+            wrong = {window: [0, 0] for window in (0, *WINDOWS, "append")}
+            n_ids = 0
+            for _ in range(SEAMS // 10):
+                if kind == "text":
+                    seam = chance.randrange(len(book))
+                    before, more = book[max(seam - 3 * AROUND, 0) : seam], book[seam : seam + AROUND]
+                else:
+                    number = "".join(chance.choices("0123456789", k=chance.randrange(1, DIGITS)))
+                    seam = chance.randrange(len(number))
+                    before, more = f"It is {number[:seam]}", f"{number[seam:]}, I think."
+                ids, whole = tok.encode_ordinary(before), tok.encode_ordinary(before + more)
+                n_ids += len(whole)
+                for window, counts in wrong.items():
+                    if window == "append":
+                        n_keep, new = bpe.ids.append(tok, ids, more, disallowed_special=())
+                    else:
+                        n_keep = max(len(ids) - window, 0)
+                        new = tok.encode_ordinary(tok.decode_bytes(ids[n_keep:]) + more.encode())
+                    found = ids[:n_keep] + new
+                    counts[0] += found != whole
+                    counts[1] += n_wrong(tok, found, whole)
+            for window, (n_seams, n) in wrong.items():
+                cells = (pattern, kind, str(window), f"{10 * n_seams / SEAMS:.2%}", f"{n / n_ids:.3%}")
+                click.echo(f"| {' | '.join(cells)} |")
+            must_be("append", wrong["append"], [0, 0])
+
+
+def n_wrong(tok: bpe.Tokenizer, found: list[int], whole: list[int]) -> int:
+    """Return how many ids are not those of the whole at the same bytes."""
+    a_cuts, b_cuts, _ = bpe.ids.align(tok, found, tok, whole)
+    is_one = (np.diff(a_cuts) == 1) & (np.diff(b_cuts) == 1)
+    return int(np.diff(a_cuts)[~is_one].sum())
+
+
+if __name__ == "__main__":
+    main()
