@@ -25,8 +25,10 @@ TOO_LARGE = -11
 INVALID = -12
 
 PAIR_HINT = "pack_pair(left, right) makes a key of two ids"
+DATA_HINT = "np.frombuffer(data, np.uint8) makes one of bytes"
 TEXT_HINT = "number the texts first, as a ByteCounter does for bytes"
 DTYPE_HINT = "make it with dtype=float to hold floats"
+KEY_DTYPE_HINT = "make it with key_dtype=float for float keys"
 KEY_HINTS: dict[type, str] = {tuple: PAIR_HINT, str: TEXT_HINT, bytes: TEXT_HINT}
 
 INT64_MIN = np.iinfo(np.int64).min

@@ -96,27 +96,51 @@ class Checks:
         compiled = context.get_function(test, signature)
         context.add_linking_libs(getattr(compiled, "libs", ()))
         failure = compiled(builder, values[: n + 1])
-        self._raise(context, builder, failure, *self._subject(context, builder, given[:n], values[1:]), loc)
+        self._raise(context, builder, failure, given[:n], values[1:], loc)
 
     def after(self, context: Any, builder: Any, signature: Any, values: Any, result: Any, loc: Any) -> None:
         """Raise if the result is a failed status."""
         if self._verb not in _STATUS_VERBS:
             return
-        kind, failure = signature.return_type, result
-        given, values = signature.args[1:], values[1:]
-        subject = None
-        if isinstance(kind, types.BaseTuple) and kind.count == 2:
-            failure, index = cgutils.unpack_tuple(builder, result)
+        kind, index = signature.return_type, None
+        if isinstance(kind, types.BaseTuple):  # with the index of the item that failed
+            result, index = cgutils.unpack_tuple(builder, result)
             kind = kind.types[0]
-            if self._names[0] == "keys":
-                key = call(context, builder, operator.getitem, (given[0], types.int64), [values[0], index])
-                subject = "{}", [key]
-            else:
-                subject = "word {}", [(types.int64, index)]
         if kind == types.int64:
-            self._raise(
-                context, builder, failure, *(subject or self._subject(context, builder, given, values)), loc
+            self._raise(context, builder, result, signature.args[1:], values[1:], loc, index)
+
+    def _raise(self, context, builder, failure, types_of, values, loc, index=None):
+        """Emit the exception of a status, if it is below 0."""
+        # Exceptions with values look for the environment of the function, which kernels that callers link in
+        # do not have. Only lists need it.
+        bare = context.subtarget(get_env_manager=lambda builder, return_pyobject=False: None)
+        convention = type(context.call_conv)(bare)
+        with cgutils.if_unlikely(builder, builder.icmp_signed("<", failure, failure.type(0))):
+            if index is None:
+                subject, typed = self._subject(context, builder, types_of, values)
+            else:
+                subject, typed = self._item(context, builder, types_of, values, index)
+            kinds, values = [typ for typ, _ in typed], [value for _, value in typed]
+            convention.set_dynamic_user_exc(
+                builder,
+                Failure,
+                (failure, self._name, self._owner.subjects.get(self._verb, subject), *values),
+                (types.int64, None, None, *kinds),
+                loc,
+                context.fndesc.qualname,
             )
+            # Where a handler is in the same function, the call goes on, and the handler comes after it.
+            is_handled = convention.check_try_status(builder).in_try
+            with builder.if_then(builder.not_(is_handled)):
+                convention._return_errcode_raw(builder, RETCODE_USEREXC)
+
+    def _item(self, context: Any, builder: Any, types_of: Any, values: Any, index: Any) -> Any:
+        """Return what a message about an item of arrays is about: the key, or the index of the word."""
+        if self._names[0] != "keys":
+            return "word {}", [(types.int64, index)]
+        return "{}", [
+            call(context, builder, operator.getitem, (types_of[0], types.int64), [values[0], index])
+        ]
 
     def _subject(self, context: Any, builder: Any, types_of: Any, values: Any) -> Any:
         """Return what a message is about: a text with braces, and typed values."""
@@ -137,22 +161,3 @@ class Checks:
             name for name, typ in zip(self._names, types_of, strict=False) if isinstance(typ, types.Array)
         ]
         return (f"an item of {' or '.join(arrays)}" if arrays else self._name), []
-
-    def _raise(self, context, builder, failure, subject, typed, loc):
-        """Emit the exception of a status, if it is below 0."""
-        subject = self._owner.subjects.get(self._verb, subject)
-        convention = context.call_conv
-        with cgutils.if_unlikely(builder, builder.icmp_signed("<", failure, failure.type(0))):
-            kinds, values = [typ for typ, _ in typed], [value for _, value in typed]
-            convention.set_dynamic_user_exc(
-                builder,
-                Failure,
-                (failure, self._name, subject, *values),
-                (types.int64, None, None, *kinds),
-                loc,
-                context.fndesc.qualname,
-            )
-            # Where a handler is in the same function, the call goes on, and the handler comes after it.
-            is_handled = convention.check_try_status(builder).in_try
-            with builder.if_then(builder.not_(is_handled)):
-                convention._return_errcode_raw(builder, RETCODE_USEREXC)

@@ -25,7 +25,7 @@ from numba.extending import (
 )
 
 from structures.base.checks import call
-from structures.base.in_njit import RENAMED, BoundKernel, ContainerClass
+from structures.base.in_njit import RENAMED, BoundKernel, ContainerClass, label_of
 from structures.base.struct_type import BorrowedType, StructType, borrow, payload_of, verbs_of
 from structures.compiling.jit import quiet, twin
 from structures.compiling.numba_private import Signature
@@ -239,22 +239,26 @@ class _Operator(NamedTuple):
 
     operator: Any
     text: str  # the operator in messages
+    special: str  # its method in Python
     method: str
-    verb: str  # what is checked
 
     def bound(self, context: Any, container: Any) -> Any:
-        """Return the method of a container, or None."""
+        """Return the method of a container, or raise."""
+        owner = getattr(container, "owner", container)
+        text = self.text.format(owner.label)
+        if owner.method(self.method) is None or not hasattr(owner.facade or StructType, self.special):
+            raise TypingError(f"{text}: {owner.label} has no such operator, but {', '.join(verbs_of(owner))}")
         method = context.resolve_getattr(container, self.method)
-        return method and BoundKernel(method.function, container, method.guard, self.verb)
+        verb = "getitem" if self.method == "get" else self.method
+        return BoundKernel(method.function, container, method.guard, verb, text)
 
-    def signature(self, context: Any, container: Any, arguments: Any) -> Any:
-        """Return the signature of the operator, or raise."""
+    def call_type(self, context: Any, container: Any, arguments: Any) -> Any:
+        """Return the method of a container and the signature of its call, or raise."""
         bound = self.bound(context, container)
-        if bound is None:
-            owner = getattr(container, "owner", container)
-            raise TypingError(f"it has {', '.join(verbs_of(owner))}")
-        called = bound.get_call_type(context, arguments, {})
-        return Signature(called.return_type, (container, *called.args[: len(arguments)]), None)
+        signature = bound.get_call_type(context, arguments, {})
+        if "other" in self.text and not _are_alike(container, arguments[0]):
+            raise TypingError(f"{bound.text}: other must be of the same type, not {label_of(arguments[0])}")
+        return bound, signature
 
     def typer(self, context: Any) -> Any:
         """Return what gives the operator its type."""
@@ -263,71 +267,42 @@ class _Operator(NamedTuple):
             if not _is_container(container):
                 return None
             try:
-                return self.signature(context, container, arguments)
+                _, called = self.call_type(context, container, arguments)
             except TypingError:
                 # numba would show the message as one of many, far below. Lowering raises it again, alone.
-                result = types.boolean if self.operator is operator.contains else types.int64
-                return Signature(result, (container, *arguments), None)
+                return Signature(types.boolean, (container, *arguments), None)
+            if "other" not in self.text:  # which numba would not convert to a borrowed one
+                arguments = called.args[: len(arguments)]
+            return Signature(called.return_type, (container, *arguments), None)
 
         return typed
 
     def lower(self, context: Any, builder: Any, signature: Any, values: Any) -> Any:
         """Emit a call of the method."""
-        typing, (container, *arguments) = context.typing_context, signature.args
-        try:
-            self.signature(typing, container, arguments)
-        except TypingError as error:
-            label = getattr(container, "owner", container).label
-            raise TypingError(f"{self.text.format(label)}: {error}") from None
-        bound = self.bound(typing, container)
-        called = bound.get_call_type(typing, arguments, {})
+        container, *arguments = signature.args
+        bound, called = self.call_type(context.typing_context, container, arguments)
         omitted = [context.get_dummy_value()] * (len(called.args) - len(arguments))
         compiled = context.get_function(bound, called)
         context.add_linking_libs(getattr(compiled, "libs", ()))
-        return compiled(builder, [*values, *omitted])
+        converted = zip(values[1:], arguments, called.args, strict=False)
+        others = [context.cast(builder, *each) for each in converted]
+        result = compiled(builder, [values[0], *others, *omitted])
+        return builder.not_(result) if self.operator is operator.ne else result
 
 
 _OPERATORS = (
-    _Operator(operator.contains, "key in {}", "contains", "contains"),
-    _Operator(operator.getitem, "{}[key]", "get", "getitem"),
-    _Operator(operator.setitem, "{}[key] = value", "set", "set"),
-    _Operator(operator.delitem, "del {}[key]", "remove", "remove"),
+    _Operator(operator.contains, "key in {}", "__contains__", "contains"),
+    _Operator(operator.getitem, "{}[key]", "__getitem__", "get"),
+    _Operator(operator.setitem, "{}[key] = value", "__setitem__", "set"),
+    _Operator(operator.delitem, "del {}[key]", "__delitem__", "remove"),
+    _Operator(operator.eq, "{} == other", "__eq__", "equals"),
+    _Operator(operator.ne, "{} != other", "__ne__", "equals"),
+    _Operator(operator.le, "{} <= other", "__le__", "_le"),
+    _Operator(operator.and_, "{} & other", "__and__", "_and"),
+    _Operator(operator.or_, "{} | other", "__or__", "_or"),
+    _Operator(operator.sub, "{} - other", "__sub__", "_sub"),
+    _Operator(operator.xor, "{} ^ other", "__xor__", "_xor"),
 )
-
-
-@overload(operator.eq)
-def _eq(self, other):
-    return (lambda self, other: self.equals(other)) if _are_alike(self, other) else None
-
-
-@overload(operator.ne)
-def _ne(self, other):
-    return (lambda self, other: not self.equals(other)) if _are_alike(self, other) else None
-
-
-def _overload_of_sets(an_operator: Any, name: str) -> None:
-    """Let two containers of one type that has the method `name` be operands."""
-
-    def overloaded(self, other):
-        owner = getattr(self, "owner", self)
-        if not _are_alike(self, other) or owner.method(name) is None:
-            return None
-        return _CODE_OF[name]
-
-    overload(an_operator)(overloaded)
-
-
-_CODE_OF: dict[str, Any] = {
-    "_and": lambda self, other: self._and(other),
-    "_or": lambda self, other: self._or(other),
-    "_sub": lambda self, other: self._sub(other),
-    "_xor": lambda self, other: self._xor(other),
-    "_le": lambda self, other: self._le(other),
-}
-for _operator, _name in zip(
-    (operator.and_, operator.or_, operator.sub, operator.xor, operator.le), _CODE_OF, strict=True
-):
-    _overload_of_sets(_operator, _name)
 
 
 # ------------------------------------------------------------------------- loops in compiled code
@@ -391,7 +366,9 @@ if not config.DISABLE_JIT:
     for _each in _OPERATORS:
         type_callable(_each.operator)(_each.typer)
         for _kind in (StructType, BorrowedType):
-            lower_builtin(_each.operator, _kind, *[types.Any] * (1 + (_each.verb == "set")))(_each.lower)
+            lower_builtin(_each.operator, _kind, *[types.Any] * (1 + (_each.method == "set")))(_each.lower)
+            if "other" in _each.text:  # else numba would take its own code for arrays as well
+                lower_builtin(_each.operator, _kind, types.Array)(_each.lower)
     lower_builtin("getiter", PairsType)(_loop_over_pairs)
     type_callable("getiter")(_type_of_loop)
     lower_builtin("getiter", StructType)(_loop_over_keys)

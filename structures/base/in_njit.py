@@ -26,56 +26,112 @@ import numpy as np
 from numba import config, typeof, types
 from numba.core.errors import TypingError
 from numba.extending import (
+    as_numba_type,
     infer_getattr,
     models,
     overload,
-    overload_method,
     register_model,
     typeof_impl,
 )
 
 from structures.base.checks import Checks, has_checks, is_checked
+from structures.compiling.cache import PACKAGE
 from structures.compiling.dispatchers import QuietType, widened
 from structures.compiling.numba_private import AttributeTemplate, BoundFunction, cpu_target
-from structures.status import DTYPE_HINT, PAIR_HINT, TEXT_HINT
-
+from structures.status import DATA_HINT, DTYPE_HINT, PAIR_HINT, TEXT_HINT
 
 # --------------------------------------------------------------------------------------------- arguments
-def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -> None:
-    """Raise ``TypingError`` for the first argument of a method of `this` that does not fit int64.
+_ARRAYS = frozenset(
+    (
+        *("keys", "values", "counts", "deltas", "numbers", "priorities", "payloads", "positions", "tokens"),
+        *("rows", "distances", "ids", "ones", "others", "offsets", "data", "segment_offsets"),
+    )
+)
+"""The parameters of methods that are arrays with one dimension."""
 
-    If the container holds floats, priorities or values may be floats.
+_NEVER_NUMBERS = (types.UnicodeType, types.Bytes, types.Complex, types.NoneType)
+_NO_NUMBERS = (
+    *(*_NEVER_NUMBERS, types.Array, types.BaseTuple, types.StructRef),
+    *(types.List, types.ListType, types.Set, types.DictType, types.SliceType),
+)
+_NO_ARRAYS = (
+    *(*_NEVER_NUMBERS, types.BaseTuple, types.Number, types.Boolean),
+    *(types.List, types.ListType, types.Set, types.DictType, types.SliceType),
+)
+
+
+def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -> None:
+    """Raise ``TypingError`` for the first argument of a method of `this` that is not what its name says.
+
+    That is an array or a number; an integer, or a float where the container holds floats.
     """
-    owner = getattr(this, "owner", this)
+    owner, names = getattr(this, "owner", this), tuple(names)
     for name, typ in zip(names, map(types.unliteral, arguments), strict=False):
-        scalar = typ.dtype if isinstance(typ, types.Array) else typ
-        problem = _problem_of(scalar, name, owner)
+        if name in ("low", "high") and isinstance(typ, types.NoneType):
+            continue
+        if name == "other" and names[0] == "other":
+            is_wrong = isinstance(typ, (*_NO_ARRAYS, types.Array)) and not isinstance(typ, types.StructRef)
+            problem = f"must be a container like {owner.label}" if is_wrong else ""
+        else:
+            problem = _problem_of(typ, name, owner)
         if problem:
-            raise TypingError(f"{name} {'is' if scalar is typ else 'are'} {scalar}{problem}")
+            is_array = isinstance(typ, types.Array) and typ.ndim == 1 and name in _ARRAYS
+            shown = f"are {typ.dtype}" if is_array else f"is {label_of(typ)}"
+            raise TypingError(f"{name} {shown}, but {problem}")
         is_converted = name == "keys" or name in owner.number_parameters
-        if is_converted and typ is not scalar and scalar == types.uint64:
+        if is_converted and isinstance(typ, types.Array) and typ.dtype == types.uint64:
             raise TypingError(f"{name} may not fit int64, being {typ}: pass {name}.astype(np.int64)")
 
 
-def _problem_of(scalar: Any, name: str, owner: Any) -> str:
+def label_of(typ: Any) -> Any:
+    """Return what messages call a type."""
+    return getattr(getattr(typ, "owner", typ), "label", typ)
+
+
+def _problem_of(typ: Any, name: str, owner: Any) -> str:
     """Return what is wrong with an argument, and what to do; the empty string if it is valid."""
-    if isinstance(scalar, types.Float):
-        if name in owner.float_parameters:
-            return ""
-        if name in owner.number_parameters:
-            return f", but {owner.label} holds integers: {DTYPE_HINT}"
-        return ", but must be an integer"
-    if isinstance(scalar, types.BaseTuple) and name == "key":
-        return f", but must be an integer: {PAIR_HINT}"
-    if isinstance(scalar, (types.UnicodeType, types.Bytes)):
-        return f", but must be an integer: {TEXT_HINT}"
-    if isinstance(scalar, (types.Complex, types.NoneType)):
-        return ", but must be an integer"
-    return ""
+    is_ours = type(owner).__module__.startswith(f"{PACKAGE}.")
+    if is_ours and name in _ARRAYS:
+        if isinstance(typ, _NO_ARRAYS) or (isinstance(typ, types.Array) and typ.ndim != 1):
+            hint = DATA_HINT if name == "data" and isinstance(typ, (types.UnicodeType, types.Bytes)) else ""
+            return "must be an array with one dimension" + (f": {hint}" if hint else "")
+    elif name == "default" and isinstance(typ, types.BaseTuple):
+        return ""
+    elif isinstance(typ, _NO_NUMBERS if is_ours else _NEVER_NUMBERS):
+        number = "a number" if name in owner.float_parameters else "an integer"
+        return f"must be {number}{_hint(typ, name, owner)}"
+    return _problem_of_number(typ.dtype if isinstance(typ, types.Array) else typ, name, owner)
+
+
+def _problem_of_number(scalar: Any, name: str, owner: Any) -> str:
+    if not isinstance(scalar, types.Float) or name in owner.float_parameters:
+        return ""
+    if name in owner.number_parameters:
+        return f"{owner.label} holds integers: {DTYPE_HINT}"
+    return "must be an integer" + _hint(scalar, name, owner)
+
+
+def _hint(typ: Any, name: str, owner: Any) -> str:
+    """Return what to do about an argument that is not a number that the container holds."""
+    is_key = name in ("key", "keys")
+    hint = ""
+    if isinstance(typ, types.Float):
+        hint = owner.float_key_hint if is_key else ""
+    elif isinstance(typ, types.SliceType):
+        hint = "loop over the range, or take a slice of the array"
+    elif is_key and isinstance(typ, types.BaseTuple):
+        hint = PAIR_HINT
+    elif is_key and isinstance(typ, (types.UnicodeType, types.Bytes)):
+        hint = TEXT_HINT
+    elif name != "default" and isinstance(typ, types.Array):
+        hint = "of many there is a verb such as add_many, get_many or set_many"
+    return f": {hint}" if hint else ""
 
 
 RENAMED = {"update": "add_many", "update_many": "add_many"}
 """Methods of 0.1.0, and their new names in the containers that no longer have them."""
+
+_ENTERS = ("push", "heappush", "insert", "put", "append")  # in others' containers
 
 
 def check_verb(owner: Any, name: str, verbs: Collection[str]) -> None:
@@ -84,29 +140,43 @@ def check_verb(owner: Any, name: str, verbs: Collection[str]) -> None:
         renamed = RENAMED.get(name)
         close = [renamed] if renamed in verbs else difflib.get_close_matches(name, verbs, 1)
         hint = f"do you mean {close[0]}?" if close else f"it has {', '.join(sorted(verbs))}"
+        if name in _ENTERS and {"set", "contains"} <= set(verbs):
+            hint = "write container[key] = value"
         raise TypingError(f"{owner.label} has no {name} in compiled code: {hint}")
 
 
 # ----------------------------------------------------------------------------------------------- methods
 class BoundKernel(BoundFunction):
-    """numba type of ``heap.add``; `guard` emits code before and after a call."""
+    """numba type of ``heap.add``; `guard` emits code before and after a call.
 
-    def __init__(self, function: Any, this: Any, guard: Any, verb: str) -> None:
+    Messages call it `text`, which is that of an operator if it is the method of one.
+    """
+
+    def __init__(self, function: Any, this: Any, guard: Any, verb: str, text: str = "") -> None:
         self.function = function
         self.this = this
         self.guard = guard
         self.verb = verb
+        self.text = text
         types.Type.__init__(self, name=f"{verb} of {this}")
 
     @property
     def key(self) -> Any:
         """What equality and hashes of these types depend on."""
-        return self.function, self.this, self.verb
+        return self.function, self.this, self.verb, self.text
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """Return the signature of a call, with the container as its receiver."""
         names = self._names()
-        check_arguments(self.this, (*names[: len(args)], *dict(kws)), (*args, *dict(kws).values()))
+        text = self.text or f"{label_of(self.this)}.{self.verb}"
+        try:
+            self._parameters().bind(*args, **dict(kws))
+        except TypeError as error:
+            raise TypingError(f"{text} takes {self._parameters()}: {error}") from None
+        try:
+            check_arguments(self.this, (*names[: len(args)], *dict(kws)), (*args, *dict(kws).values()))
+        except TypingError as error:
+            raise TypingError(f"{text}: {error}") from None
         function = typeof(self.function).get_call_type(context, (self.this, *args), kws)
         parameters = list(function.pysig.parameters.values())[1:]
         # A quiet kernel takes int64. A uint64, such as the index of a prange, is cast when the call is
@@ -134,8 +204,12 @@ class BoundKernel(BoundFunction):
         key = kernel_type.get_impl_key(sig.replace(args=(this, *sig.args[1:])), self.guard)
         return self._with_checks(kernel_type.dispatcher.targetctx, key, len(sig.args))
 
+    def _parameters(self) -> inspect.Signature:
+        signature = inspect.signature(self.function.py_func)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
     def _names(self) -> list[str]:
-        return list(inspect.signature(self.function.py_func).parameters)[1:]
+        return list(self._parameters().parameters)
 
     def _with_checks(self, context: Any, key: Any, n: int) -> Any:
         """Return the key of the call of a kernel and of its checks, if the verb can fail."""
@@ -201,28 +275,98 @@ class ContainerClass(type):
         raise AttributeError  # or numba would use the property of the instances as the type of the class
 
 
-class ClassType(types.Callable, types.Opaque):
-    """numba type of a container class."""
+class _Overloaded(types.Callable):
+    """Base of the types of what compiled code calls of a class: the class, or one of its methods.
 
-    def __init__(self, facade: Any) -> None:
-        self.facade = facade
-        self.constructor = lambda: None  # the key of the overloads of the constructor
-        super().__init__(name=f"class {facade.__name__}")
+    The code of a call is an overload of a function that nobody sees. What is wrong with a call is said here:
+    numba would show the message as one of many.
+    """
 
-    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """Return the signature of a call of the class."""
-        self._called = context.resolve_value_type(self.constructor)
-        return self._called.get_call_type(context, args, kws)
+    text: str
+    overloaded: Any = None  # the function that returns the code of a call
+
+    def find_problem(self, args: Any, kws: Any) -> None:
+        """Raise ``TypingError`` if there is no code for arguments of these types."""
+        named = dict(kws)
+        signature = inspect.signature(self.overloaded)
+        try:
+            signature.bind(*args, **named)
+        except TypeError as error:
+            raise TypingError(f"{self.text}: {error}") from None
+        try:
+            self.overloaded(*args, **named)
+        except TypingError as error:
+            raise TypingError(f"{self.text}: {error}") from None
 
     def get_call_signatures(self) -> Any:
         """Return the signatures known before a call: none."""
         return [], True
+
+
+class ClassType(_Overloaded, types.Opaque):
+    """numba type of a container class."""
+
+    def __init__(self, facade: Any) -> None:
+        self.facade = facade
+        self.text = facade.__name__
+        self.constructor = lambda: None  # the key of the overloads of the constructor
+        self.constructor.__name__ = facade.__name__
+        self.methods: dict[str, Any] = {}
+        super().__init__(name=f"class {facade.__name__}")
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """Return the signature of a call of the class."""
+        self.find_problem(args, kws)
+        self._called = context.resolve_value_type(self.constructor)
+        return self._called.get_call_type(context, args, kws)
 
     def get_impl_key(self, sig: Any) -> Any:
         """Return the key of the compiled constructor."""
         return self._called.get_impl_key(sig)
 
 
+class _ClassMethod(_Overloaded, BoundFunction):
+    """numba type of a class method."""
+
+    def __init__(self, this: ClassType, name: str) -> None:
+        self.this = this
+        self.text = f"{this.text}.{name}"
+        self.function = lambda: None  # the key of the overloads
+        types.Type.__init__(self, name=self.text)
+
+    @property
+    def key(self) -> Any:
+        """What equality and hashes of these types depend on."""
+        return self.name
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """Return the signature of a call, with the class as its receiver."""
+        self.find_problem((self.this, *args), kws)
+        self._called = context.resolve_value_type(self.function)
+        found = self._called.get_call_type(context, (self.this, *args), kws)
+        parameters = list(found.pysig.parameters.values())[1:]
+        return found.replace(
+            args=found.args[1:], recvr=self.this, pysig=found.pysig.replace(parameters=parameters)
+        )
+
+    def get_impl_key(self, sig: Any) -> Any:
+        """Return the key of the compiled method."""
+        return self._called.get_impl_key(sig)
+
+
+register_model(_ClassMethod)(models.OpaqueModel)
+
+
+class _ClassAttributes(AttributeTemplate):
+    key = ClassType
+
+    def generic_resolve(self, typ, attr):
+        if attr not in typ.methods and not attr.startswith("_"):
+            raise TypingError(f"{typ.text}.{attr}: compiled code has {', '.join(sorted(typ.methods))}")
+        return typ.methods.get(attr)
+
+
+infer_getattr(_ClassAttributes)
 register_model(ClassType)(models.OpaqueModel)
 
 
@@ -241,6 +385,14 @@ def _typeof_class(facade: Any, context: Any) -> ClassType:
     cpu_target.typing_context.refresh()
     cpu_target.target_context.refresh()
     return class_type(facade)
+
+
+@as_numba_type.register
+def _refuse_as_annotation(annotation: Any) -> None:
+    """Raise for a class that is the type of a field of a jitclass."""
+    if isinstance(annotation, ContainerClass):
+        name = annotation.__name__
+        raise TypingError(f"{name} is a class, and no type of a field: write {name}.type()")
 
 
 def _value_or_type(argument: Any) -> Any:
@@ -272,12 +424,15 @@ def _with_values(overload_function: Callable[..., Any]) -> Callable[..., Any]:
 
 def constructor(facade: Any) -> Callable[[Any], Any]:
     """Let compiled code call a container class."""
-    return _overload(overload, class_type(facade).constructor)
+    called = class_type(facade)
+    return _overload(called, called.constructor)
 
 
 def class_method(facade: Any, name: str) -> Callable[[Any], Any]:
     """Let compiled code call a class method, like :func:`constructor`; the class is the first argument."""
-    return _overload(overload_method, class_type(facade), name)
+    this = class_type(facade)
+    method = this.methods[name] = _ClassMethod(this, name)
+    return _overload(method, method.function)
 
 
 def must_be_integer(argument: Any, name: str) -> None:
@@ -330,10 +485,11 @@ def makes_empty(facade: Any, new: Any, arguments: str) -> None:
     constructor(facade)(overloaded)
 
 
-def _overload(decorator: Any, *what: Any) -> Callable[[Any], Any]:
+def _overload(called: Any, key: Any) -> Callable[[Any], Any]:
     def register(function: Any) -> Any:
+        called.overloaded = _with_values(function)
         if not config.DISABLE_JIT:
-            decorator(*what, prefer_literal=True, strict=False)(_with_values(function))
+            overload(key, prefer_literal=True, strict=False)(called.overloaded)
         return function
 
     return register

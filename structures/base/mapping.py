@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -217,6 +217,59 @@ class Keyed(Facade):
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.to_arrays()[0].tolist())
+
+    def set(self, key: int, value: Any) -> None:
+        """Set `key` to a value, as ``c[key] = value`` does.
+
+        Parameters
+        ----------
+        key : int
+        value : int or float
+
+        Raises
+        ------
+        ValueError
+            The value is NaN, and the container has an order by values.
+        MemoryError
+            There is not enough memory; the container is as it was.
+
+        Complexity
+        ----------
+        That of ``c[key] = value``.
+
+        Examples
+        --------
+        >>> from structures import IntMap
+        >>> m = IntMap()
+        >>> m.set(7, 2); m[7]
+        2
+        """
+        self[key] = value
+
+    def remove(self, key: int) -> None:
+        """Remove a key, as ``del c[key]`` does.
+
+        Parameters
+        ----------
+        key : int
+
+        Raises
+        ------
+        KeyError
+            The key is missing.
+
+        Complexity
+        ----------
+        That of ``del c[key]``.
+
+        Examples
+        --------
+        >>> from structures import IntMap
+        >>> m = IntMap({7: 2})
+        >>> m.remove(7); len(m)
+        0
+        """
+        del self[key]
 
     def get(self, key: int, default: Any = 0) -> Any:
         """Return the number of `key`, or `default` for a missing key."""
@@ -451,9 +504,16 @@ class Keyed(Facade):
 
 
 class Map(Keyed):
-    """Base of the maps, whose :meth:`update` is like that of a dict."""
+    """Base of the maps, whose :meth:`update` is like that of a dict; ``==`` compares with mappings, too."""
 
     __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Mapping):
+            return dict(self.items()) == other
+        return super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]  # containers change
 
     def update(self, other: Any) -> None:
         """Set the entries of a mapping, of pairs or of a container, as a dict does; after an error, none.

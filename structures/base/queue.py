@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -157,13 +156,13 @@ class Counted(Keyed):
         self._must_have_keys()
         return self._kernels.peek(self)
 
-    def pop(self, unnamed: Any = NOT_GIVEN, /, *, default: Any = NOT_GIVEN) -> Any:
+    def pop(self, *unnamed: Any, default: Any = NOT_GIVEN) -> Any:
         """Remove the top; return its (key, count).
 
         Parameters
         ----------
-        unnamed : object, optional
-            Deprecated: `default` without its name.
+        *unnamed : object
+            Nothing. In heapdict and pqdict, ``pop(key)`` removes that key; here this is ``del h[key]``.
         default : object, optional
             Returned if there are no keys.
 
@@ -176,12 +175,8 @@ class Counted(Keyed):
         ------
         KeyError
             There are no keys and no default was given.
-
-        Warns
-        -----
-        DeprecationWarning
-            The default was given without its name. In heapdict and pqdict, ``pop(key)`` removes that key;
-            here this is ``del h[key]``.
+        TypeError
+            An argument without a name was given.
 
         Complexity
         ----------
@@ -194,13 +189,9 @@ class Counted(Keyed):
         >>> h.pop(), h.pop(default=None)
         ((7, 2), None)
         """
-        if unnamed is not NOT_GIVEN:
-            default = unnamed
-            warnings.warn(
-                "pop() removes the top, and its default is given by name: pop(default=...). "
-                "To remove a key: del h[key]",
-                DeprecationWarning,
-                stacklevel=2,
+        if unnamed:
+            raise TypeError(
+                "pop() removes the top: to remove a key, del h[key]; a default is pop(default=...)"
             )
         if default is not NOT_GIVEN and not len(self):
             return default

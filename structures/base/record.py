@@ -113,4 +113,5 @@ def _let_compiled_code_call(cls: type[Record]) -> None:
         return variables["code"]
 
     overloaded.__signature__ = cls._signature  # type: ignore[attr-defined]
+    class_type(cls).overloaded = overloaded
     overload(class_type(cls).constructor, strict=False)(overloaded)

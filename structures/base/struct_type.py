@@ -24,8 +24,9 @@ from hashlib import sha256
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
-from numba import config, types
+from numba import config, typeof, types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.experimental import structref
 from numba.extending import (
     NativeValue,
@@ -52,7 +53,7 @@ from structures.base.locks import (
 )
 from structures.compiling.cache import DIGEST, PACKAGE
 from structures.compiling.dispatchers import NO_GUARD
-from structures.compiling.numba_private import MemInfoPointer, meminfo_struct_type
+from structures.compiling.numba_private import MemInfoPointer, cpu_target, meminfo_struct_type
 from structures.compiling.without_jit import PlainContainer, give_compiled_verbs
 
 _CHANGING_VERBS = (
@@ -66,7 +67,7 @@ _CHANGING_VERBS = (
 _CLASSES: dict[tuple[str, str], type[StructType]] = {}  # by module and name, for types that are unpickled
 
 
-class StructType(types.StructRef):
+class StructType(types.StructRef, types.IterableType):
     """Base of the container types."""
 
     facade: Any = None  # the Python class, set by bind; calls lock containers that have one
@@ -102,6 +103,7 @@ class StructType(types.StructRef):
         """The types of the fields, by name."""
         return dict(self._plain_fields)
 
+    float_key_hint = ""  # what to do where a key is a float
     number_parameters: Collection[str] = ()  # the parameters of methods that are counts or values
     changing_verbs: Collection[str] = _CHANGING_VERBS  # no other method changes what a container holds
     mutating_reads: Collection[str] = ()  # verbs that read, but move entries on the way
@@ -122,12 +124,37 @@ class StructType(types.StructRef):
         """The type that quiet kernels get."""
         return BorrowedType(self)
 
+    @property
+    def iterator_type(self) -> Any:
+        """The type of a loop over a container: one over the array that ``__iter__`` returns."""
+        keys = self.method("__iter__")
+        if keys is None:
+            raise TypingError(f"{self.label} has no loop over its items, but {', '.join(verbs_of(self))}")
+        called = typeof(keys).get_call_type(cpu_target.typing_context, (self,), {})
+        return called.return_type.iterator_type
+
     def __reduce__(self) -> Any:
         return _type_of, (type(self).__module__, type(self).__qualname__, self._plain_fields)
 
 
 class GoneType(StructType):
-    """A type of another release, whose class may no longer exist or have other fields; it has no values."""
+    """A type of another release, or of the other setting of ``NUMBA_BOUNDSCHECK``; it has no values.
+
+    Its class may no longer exist, or have other fields. It is pickled as it was read: numba writes the index
+    of a cache with all keys that it has read, for processes where the type is not gone.
+    """
+
+    def __init__(self, module: str, class_name: str, fields: Any) -> None:
+        self._made_by = module, class_name
+        super().__init__(fields)
+
+    @property
+    def key(self) -> Any:
+        """What equality and hashes of these types depend on."""
+        return self._made_by, super().key
+
+    def __reduce__(self) -> Any:
+        return _type_of, (*self._made_by, self._plain_fields)
 
 
 _DIGEST_FIELD = f"digest_{DIGEST}"
@@ -136,11 +163,12 @@ _DIGEST_FIELD = f"digest_{DIGEST}"
 def _type_of(module: str, name: str, fields: Any) -> StructType:
     """Return a type that was pickled, maybe by another release."""
     if any(each.startswith("digest_") and each != _DIGEST_FIELD for each, _ in fields):
-        return GoneType(fields)
+        return GoneType(module, name, fields)
     if (module, name) not in _CLASSES:
         with suppress(ImportError):
             importlib.import_module(module)
-    return _CLASSES.get((module, name), GoneType)(fields)
+    found = _CLASSES.get((module, name))
+    return GoneType(module, name, fields) if found is None else found(fields)
 
 
 def fields_of(**fields: Any) -> list[tuple[str, Any]]:

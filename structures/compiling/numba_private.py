@@ -79,6 +79,8 @@ NAMES: dict[str, str] = {
     "numba.core.base:BaseContext.call_internal_no_propagate": "a call that does not",
     "numba.core.callconv:CPUCallConv.return_status_propagate": "passes an exception on",
     "numba.core.base:BaseContext.enable_boundscheck": "whether failures raise in a caller",
+    "numba.core.base:BaseContext.subtarget": "a context without the environment of the function",
+    "numba.core.cpu:CPUContext.get_env_manager": "this environment",
     "numba.core.callconv:CPUCallConv.set_dynamic_user_exc": "an exception with values",
     "numba.core.callconv:CPUCallConv.check_try_status": "whether its handler is in the same function",
     "numba.core.callconv:CPUCallConv._return_errcode_raw": "leaves the function, if not",

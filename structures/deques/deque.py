@@ -62,10 +62,10 @@ class Deque(Facade):
 
     It is thread-safe (:mod:`structures.base.locks`).
 
-    Inside ``@njit`` there are the same methods and operators. Nothing raises there, except if there is no
-    memory for an array that is returned: an empty deque pops 0 (check ``len(d)`` first), an index out of
-    range gives 0, or the default of ``d.get(index, default)``, and methods that change the deque return a
-    status, below 0 for a failure. A float for an integer is a typing error there.
+    Inside ``@njit`` there are the same methods and operators. Without ``boundscheck`` nothing raises there,
+    except if there is no memory for an array that is returned: an empty deque pops 0 (check ``len(d)``
+    first), an index out of range gives 0, or the default of ``d.get(index, default)``, and methods that
+    change the deque return a status, below 0 for a failure. A float for an integer is a typing error there.
 
     Methods for single elements:
 

@@ -57,8 +57,8 @@ class DisjointSets(Facade):
     It is thread-safe (:mod:`structures.base.locks`). The iterations of a ``prange`` may call all methods that
     only read, such as :meth:`root`. :meth:`find` is faster after many unions, but it changes the links.
 
-    Inside ``@njit`` there are the same methods, and ``n_sets`` is a field. Elements are not checked there.
-    :meth:`add` returns a status below 0 if there is no memory.
+    Inside ``@njit`` there are the same methods, and ``n_sets`` is a field. Without ``boundscheck`` elements
+    are not checked there, and :meth:`add` returns a status below 0 if there is no memory.
 
     Methods for elements:
 

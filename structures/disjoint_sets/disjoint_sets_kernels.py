@@ -1,5 +1,7 @@
 """The numba type of ``DisjointSets`` and its methods; the docstring of ``disjoint_sets`` draws the array."""
 
+from types import MappingProxyType
+
 from numba import types
 from numba.experimental import structref
 
@@ -50,6 +52,7 @@ class DisjointSetsType(StructType):
     """numba type of :class:`DisjointSets`."""
 
     changing_verbs = ("add", "find", "reserve", "union", "union_many")
+    subjects = MappingProxyType({"connected": "element {} or {}", "union": "element {} or {}"})
 
 
 disjoint_sets_type = DisjointSetsType(

@@ -3,6 +3,8 @@
 Kernels on plain arrays come first, then the type, then its methods.
 """
 
+from types import MappingProxyType
+
 from numba import types
 from numba.experimental import structref
 
@@ -108,6 +110,13 @@ def counts_by_id(slots, n_words):
 @structref.register
 class ByteCounterType(StructType):
     """numba type of :class:`ByteCounter`."""
+
+    subjects = MappingProxyType(
+        {
+            **dict.fromkeys(("add", "set", "get", "id_of"), "data[{}:{}]"),
+            **dict.fromkeys(("count", "word"), "id {}"),
+        }
+    )
 
 
 byte_counter_type = ByteCounterType(
@@ -381,7 +390,7 @@ def _add_many(self, data, offsets, counts):
     n_words = self.size
     n_all = larger(offsets.size - 1, 0)
     if counts.size != n_all and counts.size != 0:
-        return status.OUT_OF_RANGE, smaller(counts.size, n_all)
+        return status.UNEQUAL, smaller(counts.size, n_all)
     word_0s, word_1s, first_slots = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
     for first in range(0, n_all, _BLOCK):
         n = smaller(_BLOCK, n_all - first)
@@ -415,7 +424,7 @@ def byte_counter_of(data, offsets, counts):
     """Return a counter made from arrays, or release it and raise as the Python class does."""
     self = new_byte_counter()
     failure, _ = _add_many(self, data, offsets, counts)
-    if failure == status.OUT_OF_RANGE:
+    if failure == status.UNEQUAL:
         raise ValueError("there are not as many counts as words")
     if failure == status.OVERFLOW:
         raise OverflowError("a sum of counts does not fit int64")

@@ -25,6 +25,7 @@ Source: the hash table of :mod:`structures.hash_tables.int_map`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,9 @@ class IntSet(Facade):
     """Set of int64 keys.
 
     It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` there are the same methods and
-    operators, except ``|=``: use :meth:`update` with an array. Nothing raises there, except if there is no
-    memory for an array or a set that is returned: ``remove`` of a missing key returns a status below 0.
+    operators, except ``|=``: use :meth:`update` with an array. Without ``boundscheck`` nothing raises there,
+    except if there is no memory for an array or a set that is returned: ``remove`` of a missing key returns a
+    status below 0.
 
     Iteration is by ascending key. Nobody can choose keys that collide: the hash depends on a random seed.
 
@@ -124,6 +126,13 @@ class IntSet(Facade):
     def to_arrays(self) -> tuple[np.ndarray]:
         """Return the keys as pickles store them, a tuple of one array."""
         return (self.to_array(),)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, AbstractSet):
+            return set(self) == other
+        return super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]  # containers change
 
     def __contains__(self, key: Any) -> bool:
         return self._is_int64(key) and self._kernels.contains(self, int(key))

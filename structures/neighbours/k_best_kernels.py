@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from types import MappingProxyType
 
 import numpy as np
 from numba import types
@@ -37,6 +38,7 @@ class KBestType(StructType):
     number_parameters = ("distance", "distances")
     changing_verbs = ("clear", "merge")  # all rows
     is_of_rows = True
+    subjects = MappingProxyType(dict.fromkeys(("push", "push_unchecked"), "entry ({1}, {2}) of row {0}"))
 
     @property
     def float_parameters(self) -> Collection[str]:

@@ -114,9 +114,10 @@ class CountBuckets(Counted):
     It is thread-safe (:mod:`structures.base.locks`). The iterations of a ``prange`` may
     read a container from outside, but not change it.
 
-    Inside ``@njit`` there are the same methods and operators. Nothing raises there: a missing key has the
-    count 0, an empty container returns 0 and ``(0, 0)`` (check ``len(b)`` first), and methods that change it
-    return a status, below 0 for a failure; ``add_many`` returns it with the index of the item that failed.
+    Inside ``@njit`` there are the same methods and operators. Without ``boundscheck`` nothing raises there: a
+    missing key has the count 0, an empty container returns 0 and ``(0, 0)`` (check ``len(b)`` first), and
+    methods that change it return a status, below 0 for a failure; ``add_many`` returns it with the index of
+    the item that failed.
 
     Methods for single keys:
 

@@ -67,10 +67,10 @@ class Heap(Facade):
     small integers; the handle of an entry that has left is given to a later one. Of two equal pairs, either
     may leave first. A copy has the same handles, an unpickled heap has new ones.
 
-    Inside ``@njit`` there are the same methods. Nothing raises there, except if there is no memory for an
-    array that is returned: an empty heap returns ``(0, 0)`` (check ``len(h)`` first), and ``push``,
-    ``change`` and ``remove`` return a status below 0 for a failure. A float for an integer is a typing error
-    there.
+    Inside ``@njit`` there are the same methods. Without ``boundscheck`` nothing raises there, except if there
+    is no memory for an array that is returned: an empty heap returns ``(0, 0)`` (check ``len(h)`` first), and
+    ``push``, ``change`` and ``remove`` return a status below 0 for a failure. A float for an integer is a
+    typing error there.
 
     Methods for single entries:
 

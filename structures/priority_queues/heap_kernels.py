@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ class PlainHeapType(StructType):
 
     number_parameters = ("priority", "priorities")
     changing_verbs = ("change", "clear", "pop", "push", "pushpop", "remove", "replace", "reserve")
+    subjects = MappingProxyType(dict.fromkeys(("push", "pushpop", "replace"), "entry ({}, {})"))
     mutating_reads = ("nsmallest",)
 
     @cached_property

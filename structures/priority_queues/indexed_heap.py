@@ -253,20 +253,19 @@ class _IndexedHeap(KeyedHeap):
 
 
 class IndexedMaxHeap(GreatestFirst, _IndexedHeap):
-    """Priority queue of the keys 0 ... n - 1, greatest count first.
+    """Priority queue of the keys 0 ... n - 1, ``h[key] = priority``: the greatest priority first.
 
     For keys that are already numbered: nodes of a graph, pixels, vertices of a mesh. It has the methods of
     :class:`MaxHeap` and is several times as fast, but takes memory for all n keys. One heap can be used for
     many searches: :meth:`clear` takes time only for the keys in the heap.
 
-    ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the methods of a
-    multiset: a count of 0 removes the key, a count below 0 is an error. It is thread-safe
-    (:mod:`structures.base.locks`).
+    A priority is any number, also 0 and below. :meth:`add` and :meth:`sub` are for heaps of counts: a count
+    of 0 removes the key, a count below 0 is an error. It is thread-safe (:mod:`structures.base.locks`).
 
-    Inside ``@njit`` there are the same methods and operators. Nothing raises there, except if there is no
-    memory for an array that is returned: a missing key has the count 0, an empty heap returns ``(0, 0)``
-    (check ``len(h)`` first), and methods that change the heap return a status, below 0 for a failure. A float
-    for an integer is a typing error there.
+    Inside ``@njit`` there are the same methods and operators. Without ``boundscheck`` nothing raises there,
+    except if there is no memory for an array that is returned: a missing key has the count 0, an empty heap
+    returns ``(0, 0)`` (check ``len(h)`` first), and methods that change the heap return a status, below 0 for
+    a failure. A float for an integer is a typing error there.
 
     Methods for single keys:
 
@@ -315,7 +314,7 @@ class IndexedMaxHeap(GreatestFirst, _IndexedHeap):
 
 
 class IndexedMinHeap(LeastFirst, _IndexedHeap):
-    """Priority queue of the keys 0 ... n - 1, least count first.
+    """Priority queue of the keys 0 ... n - 1, ``h[key] = priority``: the least priority first.
 
     The same as :class:`IndexedMaxHeap`, except for the order.
 

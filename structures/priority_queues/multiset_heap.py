@@ -183,20 +183,19 @@ class _MultisetHeap(KeyedHeap):
 
 
 class MaxHeap(GreatestFirst, _MultisetHeap):
-    """Addressable multiset heap, greatest count first; of equal counts, the smallest or the oldest key.
+    """Priority queue of keys, ``h[key] = priority``: the greatest priority first, then the smallest key.
 
-    ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the methods of a
-    multiset: a count of 0 removes the key, a count below 0 is an error. It is thread-safe
-    (:mod:`structures.base.locks`).
+    A priority is any number, also 0 and below. :meth:`add` and :meth:`sub` are for heaps of counts: a count
+    of 0 removes the key, a count below 0 is an error. It is thread-safe (:mod:`structures.base.locks`).
 
     With ``ties="fifo"``, the key that came first leaves first, of those with equal counts. A key whose count
     changes counts as new, as if it had left and come again; setting the same count changes nothing. Copies
     and pickles keep the order of ages, and ``==`` compares it.
 
-    Inside ``@njit`` there are the same methods and operators. Nothing raises there, except ``from_arrays``,
-    as in Python, and methods that return an array if there is no memory for it: a missing key has the count
-    0, an empty heap returns ``(0, 0)`` (check ``len(h)`` first), and methods that change the heap return a
-    status, below 0 for a failure. A float for an integer is a typing error there.
+    Inside ``@njit`` there are the same methods and operators. Without ``boundscheck`` nothing raises there,
+    except ``from_arrays``, as in Python, and methods that return an array if there is no memory for it: a
+    missing key has the count 0, an empty heap returns ``(0, 0)`` (check ``len(h)`` first), and methods that
+    change the heap return a status, below 0 for a failure. A float for an integer is a typing error there.
 
     Methods for single keys:
 
@@ -244,7 +243,7 @@ class MaxHeap(GreatestFirst, _MultisetHeap):
 
 
 class MinHeap(LeastFirst, _MultisetHeap):
-    """Addressable multiset heap, least count first; of equal counts, the smallest or the oldest key.
+    """Priority queue of keys, ``h[key] = priority``: the least priority first, then the smallest key.
 
     The same as :class:`MaxHeap`, except for the order.
 

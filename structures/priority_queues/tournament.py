@@ -116,6 +116,7 @@ class KeyedHeap(Counted):
     """Base of all heaps of keys."""
 
     __slots__ = ()
+    _noun = "priority"
     _greatest_first: bool
     _float_hint = DTYPE_HINT
 

@@ -108,6 +108,7 @@ from structures.status import (
     EMPTY,
     INT64_MAX,
     INT64_MIN,
+    KEY_DTYPE_HINT,
     as_array,
     dtype_name,
     error,
@@ -124,11 +125,12 @@ class SortedMap(Map):
     Iteration is by ascending key. It is thread-safe (:mod:`structures.base.locks`). NaN is
     a ``ValueError`` as a key and as a sum; as a value it is allowed.
 
-    Inside ``@njit`` there are the same methods and operators. Nothing raises there, except if there is no
-    memory for an array that is returned: a missing key gives the default, and methods that change the map
-    return a status, below 0 for a failure. Methods that return a pair (key, value) return a default pair if
-    there is no such key: ``(0, 0)``, or the argument, as in ``m.floor(key, (-1, 0))``. Results are numbers or
-    new arrays, so the map may change during iteration. :meth:`higher` iterates without an array::
+    Inside ``@njit`` there are the same methods and operators. Without ``boundscheck`` nothing raises there,
+    except if there is no memory for an array that is returned: a missing key gives the default, and methods
+    that change the map return a status, below 0 for a failure. Methods that return a pair (key, value) return
+    a default pair if there is no such key: ``(0, 0)``, or the argument, as in ``m.floor(key, (-1, 0))``.
+    Results are numbers or new arrays, so the map may change during iteration. :meth:`higher` iterates without
+    an array::
 
         key, value = m.peek_min()
         for _ in range(len(m)):
@@ -294,7 +296,7 @@ class SortedMap(Map):
 
     def _keys(self, keys: Any) -> np.ndarray:
         if self.key_dtype == np.int64:
-            return int64_array(keys, "keys", "make it with key_dtype=float for float keys")
+            return int64_array(keys, "keys", KEY_DTYPE_HINT)
         array = float64_array(keys, "keys")
         if np.isnan(array).any():
             raise ValueError(f"keys[{np.argmax(np.isnan(array))}] is not a number")

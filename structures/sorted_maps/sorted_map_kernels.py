@@ -55,7 +55,7 @@ from structures.sorted_maps.sorted_map_layout import (
     split,
     unlink,
 )
-from structures.status import INT64_MAX, INT64_MIN
+from structures.status import INT64_MAX, INT64_MIN, KEY_DTYPE_HINT
 
 DTYPES = {"int64": types.int64, "float64": types.float64}
 
@@ -65,6 +65,7 @@ DTYPES = {"int64": types.int64, "float64": types.float64}
 class SortedMapType(MapType):
     """numba type of :class:`SortedMap`: one concrete type per dtype of the keys and of the values."""
 
+    float_key_hint = KEY_DTYPE_HINT
     subjects = MappingProxyType(
         {
             "floor": "no key at or below {}",

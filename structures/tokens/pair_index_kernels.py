@@ -3,6 +3,8 @@
 Kernels on plain arrays come first, then the type, then its methods.
 """
 
+from types import MappingProxyType
+
 import numpy as np
 from numba import types
 from numba.experimental import structref
@@ -45,6 +47,7 @@ class PairIndexType(StructType):
     """numba type of :class:`PairIndex`."""
 
     also_locked = ("tokens",)
+    subjects = MappingProxyType({"add": "position {2} of pair ({0}, {1})"})
 
 
 pair_index_type = PairIndexType(

@@ -190,8 +190,9 @@ def _before_next(self, position):
 @method(TokenListType, "_before_merge")
 @quiet
 def _before_merge(self, position, new_token):
-    failure = _before_next(self, position)
-    return failure if failure < 0 or 0 <= new_token <= MAX_ID else status.INVALID
+    if _before_next(self, position) < 0 or next_of(self.cells, position) < 0:
+        return status.OUT_OF_RANGE
+    return status.OK if 0 <= new_token <= MAX_ID else status.INVALID
 
 
 @method(TokenListType, "_before_segment")

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import settings
+from numba import config as numba_config
 
 from tests.forks import Child
 
@@ -20,8 +21,17 @@ HERE = Path(__file__).parent
 MACHINES = settings(deadline=None, max_examples=40 * DEPTH, stateful_step_count=40, print_blob=True)
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "reads_statuses: gets statuses in compiled code, from failures")
+
+
 def pytest_collection_modifyitems(items):
+    raises = pytest.mark.skip(
+        reason="under NUMBA_BOUNDSCHECK=1 failures raise: tests/structures/base/test_checks.py"
+    )
     for item in items:
+        if numba_config.BOUNDSCHECK and item.get_closest_marker("reads_statuses"):
+            item.add_marker(raises)
         if HERE in item.path.parents and isinstance(getattr(item.cls, "settings", None), settings):
             item.cls.settings = settings(
                 MACHINES, suppress_health_check=item.cls.settings.suppress_health_check

@@ -244,6 +244,47 @@ def test_callers_that_make_their_containers_are_never_stale(python, installation
     assert run() == "9 9 9 18 4 0 0 0 0 0\n"
 
 
+def test_callers_that_raise_under_boundscheck(python, installation, tmp_path):
+    """The switch is not in numba's key. What takes a container is cached for both settings."""
+    user = """
+        import structures as st
+        from numba import njit
+
+        @njit(cache=True)
+        def read(container, key):
+            return container[key]
+
+        @njit(cache=True)
+        def made(key):
+            return st.IntMap()[key]
+
+        @njit(cache=True)
+        def far(key):
+            return made(key)
+    """
+    run_all = """
+        import structures as st
+        from toy.user import far, made, read
+
+        for function, *arguments in ((read, st.IntMap(), 5), (made, 5), (far, 5)):
+            try:
+                print(function(*arguments), end=" ")
+            except KeyError as error:
+                print(repr(error), end=" ")
+        print(sum(read.stats.cache_hits.values()))
+    """
+    (installation / "toy" / "user.py").write_text(textwrap.dedent(user))
+
+    def run(**switch):
+        cache = str(tmp_path / "cache")
+        return python(textwrap.dedent(run_all), path=installation, NUMBA_CACHE_DIR=cache, **switch)
+
+    assert run() == "0 0 0 0\n"
+    assert run(NUMBA_BOUNDSCHECK="1") == "KeyError(5) KeyError(5) KeyError(5) 0\n"
+    assert run() == "0 0 0 1\n"
+    assert run(NUMBA_BOUNDSCHECK="1") == "KeyError(5) KeyError(5) KeyError(5) 1\n"
+
+
 def test_a_class_that_is_gone(python, installation, tmp_path):
     """An upgrade may move a type to another module: caches that name the old one do no harm."""
     code = """
@@ -329,6 +370,8 @@ def test_a_type_of_another_release():
         [("n", types.int64), ("digest_0", types.int8)],
     )
     assert isinstance(old, GoneType)
+    assert pickle.loads(pickle.dumps(old)) == old
+    assert old.__reduce__()[1][:2] == ("structures.priority_queues.multiset_heap_kernels", "MaxHeapType")
     for current in (st.MaxHeap.type(), st.IntMap.type(float)):
         assert pickle.loads(pickle.dumps(current)) is current
         assert old != current

@@ -204,6 +204,7 @@ def verbs_inside(values):
     return total, statuses, empty, done, other == ring, other, Deque(np.float64)
 
 
+@pytest.mark.reads_statuses
 def test_inside_njit():
     total, statuses, empty, done, is_equal, ring, made = verbs_inside(np.array([5, 1, 3], np.int32))
     assert total == 513

@@ -162,6 +162,7 @@ def primes_below(n, composite):
     return found, len(composite)
 
 
+@pytest.mark.reads_statuses
 def test_inside_njit():
     assert primes_below(1000, IntSet()) == (168, 998 - 168)
 

@@ -54,6 +54,7 @@ def test_programs_of_two_verbs(rng, verb):
     check_program(language, CountBuckets(), HeapModel(), program)
 
 
+@pytest.mark.reads_statuses
 def test_verbs_inside_njit():
     @njit
     def use(buckets, keys, deltas):
@@ -75,6 +76,7 @@ def test_verbs_inside_njit():
     assert (ends, size) == ((0, 0, 0, 0), 0)
 
 
+@pytest.mark.reads_statuses
 def test_add_many_restores_numbers_that_do_not_fit_the_deltas():
     @njit
     def update(buckets, keys, deltas):

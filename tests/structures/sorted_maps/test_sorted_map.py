@@ -426,6 +426,7 @@ def _use(container, keys, values):
     )
 
 
+@pytest.mark.reads_statuses
 def test_verbs_inside_njit():
     container = SortedMap()
     statuses, missing, ranges, *ends = _use(container, np.array([5, 6, 5, 1]), np.array([1, 2, 3, 4]))

@@ -277,6 +277,7 @@ def test_the_token_list_is_shared_but_not_with_a_copy():
     assert list(index.tokens) == [9, 3]
 
 
+@pytest.mark.reads_statuses
 def test_verbs_inside_njit():
     @njit
     def use(index):
