@@ -25,6 +25,9 @@ from bpe.splitting.specials import Specials
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
+    from bpe.encoding.next_tokens import Hypotheses
+
+_SHORT = 64  # ids that are read one by one
 
 
 def id_array(engine: Engine, ids: Iterable[int] | np.ndarray) -> np.ndarray:
@@ -79,6 +82,35 @@ def first_noncanonical(
     if len(differ):
         return int(differ[0])
     return None if len(given) == len(canonical) else n
+
+
+def hypotheses_of(engine: Engine, ids: Iterable[int] | np.ndarray) -> Hypotheses:
+    """Return in which ways a text may give ids that begin with these; none if no text does."""
+    tokens = engine.next_tokens
+    given = checked_ids(engine.vocabulary, ids)
+    place = _known_end(engine, given)
+    if place and first_noncanonical(engine, given[:place]) is not None:
+        return frozenset()
+    hypotheses = tokens.first
+    for token_id in given[place:]:
+        hypotheses = tokens.after(hypotheses, token_id)
+    return hypotheses
+
+
+def _known_end(engine: Engine, ids: list[int]) -> int:
+    """Return how many first ids are those of a text by themselves if all ids begin those of a text."""
+    if not engine.is_lossless or not engine.next_tokens.is_exact:
+        return 0
+    special = engine.special_id_set
+    start = next((i + 1 for i in reversed(range(len(ids))) if ids[i] in special), 0)
+    if len(ids) - start > _SHORT:
+        data = engine.decode(ids[start:])
+        ends = np.cumsum(engine.table.lengths(np.array(ids[start:])))
+        cut = engine.cutter.last_cut(data)
+        n = int(np.searchsorted(ends, cut, side="right"))
+        if cut and ends[n - 1] == cut:
+            return start + n
+    return start
 
 
 def _first_without_text(engine: Engine, given: np.ndarray) -> int:

@@ -1,0 +1,145 @@
+"""Which ids may follow: as the slow twin, which encodes all short texts."""
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bpe
+import bpe.ids
+from bpe.encoding.next_tokens import NextTokens, _Fits
+from bpe.reference import ids as twin
+from bpe.splitting.compiled.automaton import compile_automaton
+from bpe.splitting.compiled.configurations import Configurations
+from bpe.tokenizer import Tokenizer
+from bpe.vocabulary.vocabulary import Vocabulary
+from tests.bpe.ids.cases import PATTERNS, parts_of
+
+NOT_KNOWN = ("from the right", "not compiled")
+COMPILED = sorted({*PATTERNS} - {*NOT_KNOWN})
+LETTERS = {
+    "gpt2": "'r e", "cl100k": "1 a\n", "o200k": "aA 's", "qwen2": "a1 \n", "deepseek": "1漢a ", "none": "aé1",
+    "gaps": "a1 x", "empty matches": "a1é", "steps": "1ab ", "looks behind": "abx ",
+}  # fmt: skip
+LONGEST = 3  # bytes of a token
+
+
+# ------------------------------------------------------------------------------------------ configurations
+@pytest.mark.parametrize("name", COMPILED)
+def test_configurations_cut_as_the_pattern(name):
+    pattern = bpe.Pattern.of(PATTERNS[name])
+    tables = Configurations([compile_automaton(source) for source in pattern.sources])
+    for text in map(bytes.decode, twin.texts_over(LETTERS[name], 5)[1:]):
+        ways = [(here, []) for here in tables.first]
+        for n, character in enumerate(text, 1):
+            read = [(tables.next_of[here, tables.symbol_of[ord(character)]], ends) for here, ends in ways]
+            ways = [(here, ends) for here, ends in read if here >= 0]
+            if n < len(text):
+                ways += [(after, [*ends, n]) for here, ends in ways for after in tables.cuts_of[here]]
+        found = [ends for here, ends in ways if tables.may_end[here]]
+        pieces = pattern.split(text)
+        assert found == [[sum(map(len, pieces[:n])) for n in range(1, len(pieces))]]
+
+
+# -------------------------------------------------------------------------------------------------- merges
+def vocabulary_of(chance, letters, in_order):
+    """Return tokens and merges of the bytes of some letters, and tokens that are looked up whole."""
+    parts = [bytes([value]) for value in sorted({*"".join(letters).encode()})]
+    pairs = []
+    for _ in range(chance.randrange(12)):
+        pair = chance.choice(parts), chance.choice(parts)
+        if pair not in pairs and len(b"".join(pair)) <= LONGEST:
+            pairs.append(pair)
+            parts += [] if b"".join(pair) in parts else [b"".join(pair)]
+    if not in_order:
+        chance.shuffle(pairs)
+    whole = {b"".join(chance.choices(parts, k=2))[:LONGEST] for _ in range(chance.choice([0, 0, 2]))}
+    tokens = [bytes([value]) for value in range(256)] + [*parts, *sorted(whole)]
+    words = Vocabulary([*dict.fromkeys(tokens)], pairs, {"<|end|>": 900})
+    return words.replace(atomic_ids=[words.id_of[token] for token in whole if len(token) > 1])
+
+
+@settings(max_examples=150)
+@given(st.randoms(use_true_random=False), st.booleans())
+def test_pairs(chance, in_order):
+    words = vocabulary_of(chance, "ab1", in_order)
+    parts = parts_of(Tokenizer._of(words, bpe.Pattern.of("none")))
+    fits = _Fits(words)
+    known = [token_id for token, token_id in words.id_of.items() if not {*token} - {*b"ab1"}]
+    for left in known:
+        assert fits.is_whole[left] == (parts.merge(words.bytes_of[left]) == [left])
+        if not fits.is_whole[left]:
+            continue
+        mask = fits.is_whole.copy()
+        fits.remove(left, mask)
+        for right in known:
+            together = parts.merge(words.bytes_of[left] + words.bytes_of[right]) == [left, right]
+            assert mask[right] == together
+            if fits.is_whole[right]:
+                assert fits.fits(left, right) == together
+
+
+def test_a_usual_order_of_merges_is_fast():
+    assert _Fits(bpe.train(["low lower lowest"], vocab_size=262, progress=False).engine.vocabulary).is_fast
+    chance = random.Random(1)
+    found = {_Fits(vocabulary_of(chance, "ab1", False)).is_fast for _ in range(40)}
+    assert found == {True, False}
+
+
+# --------------------------------------------------------------------------------------------- next tokens
+def all_next(encoded):
+    """Return, for all beginnings of ids, which ids follow them."""
+    found = {}
+    for ids in encoded:
+        for n, token_id in enumerate(ids):
+            found.setdefault(tuple(ids[:n]), set()).add(token_id)
+    return found
+
+
+@settings(max_examples=60)
+@given(st.randoms(use_true_random=False), st.sampled_from(COMPILED), st.booleans())
+def test_as_the_slow_twin(chance, name, in_order):
+    letters = LETTERS[name]
+    words = vocabulary_of(chance, letters, in_order)
+    tok = Tokenizer._of(words, bpe.Pattern.of(PATTERNS[name]))
+    parts = parts_of(tok)
+    texts = twin.texts_over(letters, 7)
+    encoded = tok.encode_batch([text.decode() for text in texts], disallowed_special=())
+    for _ in range(3):
+        text = chance.choice(texts)
+        assert twin.encode(parts, text) == tok.encode_ordinary(text)
+    state = bpe.ids.canonical_state(tok)
+    assert state.is_exact
+    known = {token_id for token, token_id in words.id_of.items() if not {*token} - {*"".join(letters).encode()}}
+    following = all_next(encoded)
+    is_text = {tuple(ids) for ids in encoded}
+    short = [ids for ids in following if len(tok.decode_bytes(ids)) <= 3]
+    for ids in chance.sample(short, min(len(short), 40)):
+        mask = bpe.ids.next_mask(tok, ids)
+        assert known.intersection(np.flatnonzero(mask).tolist()) == following[ids] & known, (letters, ids)
+        assert mask[900] == (ids in is_text)
+        state = bpe.ids.canonical_state(tok, ids)
+        assert state.may_end == (ids in is_text)
+        for token_id in chance.sample(sorted(known), min(len(known), 5)):
+            assert state.copy().push(token_id) == (token_id in following[ids])
+            assert tok.is_canonical([*ids, token_id], prefix=True) == (token_id in following[ids])
+    ids = chance.choice(short)
+    assert twin.next_ids(parts, ids, encoded) - {900} == following[ids]
+
+
+@settings(max_examples=40)
+@given(st.randoms(use_true_random=False), st.sampled_from(COMPILED))
+def test_no_text_is_refused(chance, name):
+    words = vocabulary_of(chance, LETTERS[name], True)
+    tok = Tokenizer._of(words, bpe.Pattern.of(PATTERNS[name]))
+    state, text = bpe.ids.canonical_state(tok), "".join(chance.choices([*LETTERS[name], "é", "漢"], k=40))
+    ids = [*tok.encode_ordinary(text), 900, *tok.encode_ordinary(text)]
+    for token_id in ids:
+        assert state.mask()[token_id] or not state.is_exact
+        assert state.push(token_id)
+    assert state.may_end
+    assert tok.is_canonical(ids * 5, prefix=True) == tok.is_canonical(ids * 5)
+    assert (bpe.ids.next_mask(tok, ids * 9) == bpe.ids.next_mask(tok, ids)).all() or not tok.is_canonical(ids * 9)
