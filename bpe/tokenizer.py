@@ -12,7 +12,7 @@ import numpy as np
 
 from bpe.encoding import batches, offsets
 from bpe.encoding.appendable import AppendableEncoder
-from bpe.encoding.canonicity import first_noncanonical, hypotheses_of
+from bpe.encoding.canonicity import first_noncanonical, position_after
 from bpe.encoding.dropout import encode_with_dropout
 from bpe.encoding.engine import Engine
 from bpe.encoding.intervals import IntervalCounter
@@ -662,7 +662,7 @@ class Tokenizer:
         if prefix:
             if allowed_special is not None:
                 raise ValueError("prefix=True keeps special ids as they are: leave out allowed_special")
-            return bool(hypotheses_of(self.engine, ids))
+            return bool(position_after(self.engine, ids).hypotheses)
         return first_noncanonical(self.engine, ids, allowed_special) is None
 
     # ------------------------------------------------------------------------------------- vocabulary

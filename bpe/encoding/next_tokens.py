@@ -40,6 +40,7 @@ from bpe.encoding.kernels.pair_edges import (
     remove_joined,
 )
 from bpe.splitting.compiled.automaton import compile_automaton
+from bpe.splitting.compiled.classes import N_CODE_POINTS
 from bpe.splitting.compiled.configurations import Configurations
 from bpe.splitting.compiled.syntax import UnsupportedError
 from bpe.splitting.pattern import Pattern
@@ -149,16 +150,13 @@ class NextTokens:
         self._configurations = _configurations_of(engine)
         self._fits = _Fits(vocabulary)
         self._bytes_of, self._id_of, self.size = vocabulary.bytes_of, vocabulary.id_of, vocabulary.size
-        self.special_ids, self._added_ids = engine.special_id_set, {*vocabulary.added_tokens.values()}
-        self._bounds = np.array([*self.special_ids, *self._added_ids], np.int64)
-        has_all_bytes = all(
-            token_id != NO_ID or value in _NOT_UTF8 for value, token_id in enumerate(vocabulary.byte_ids)
-        )
+        added_ids = {*vocabulary.added_tokens.values()}
+        self.bounds = engine.special_id_set | added_ids
+        """Special and added tokens, which end a text."""
         self.is_exact = (
             engine.is_lossless
-            and has_all_bytes
-            and not self._added_ids
-            and self.special_ids.isdisjoint(self._id_of.values())
+            and not added_ids
+            and engine.special_id_set.isdisjoint(self._id_of.values())
         )
         whole = self._fits.is_whole
         atomic = (token_id for token_id in vocabulary.atomic_ids if not whole[token_id])
@@ -193,10 +191,15 @@ class NextTokens:
         self._symbols = symbols[:n].copy()
 
     # ------------------------------------------------------------------------------------- one token
-    def after(self, hypotheses: Hypotheses, token_id: int) -> Hypotheses:
+    @staticmethod
+    def is_inside(hypotheses: Hypotheses) -> bool:
+        """Return whether a character has begun."""
+        return any(hypothesis.begun for hypothesis in hypotheses)
+
+    def after(self, hypotheses: Hypotheses, token_id: int, may_end: bool) -> Hypotheses:
         """Return the hypotheses after one more id; none if no text gives all ids."""
         found = set[Hypothesis]()
-        if (token_id in self.special_ids or token_id in self._added_ids) and self.may_end(hypotheses):
+        if may_end and token_id in self.bounds:
             found |= self.first
         if self._id_of.get(self._bytes_of.get(token_id, b"")) == token_id:
             for hypothesis in hypotheses:
@@ -204,7 +207,7 @@ class NextTokens:
         return frozenset(found)
 
     def may_end(self, hypotheses: Hypotheses) -> bool:
-        """Return whether a text may end here."""
+        """Return whether a text may end here, between characters."""
         if hypotheses == self.first:
             return True  # it is empty
         return any(
@@ -314,15 +317,13 @@ class NextTokens:
 
     # ------------------------------------------------------------------------------------- all tokens
     def mask(self, hypotheses: Hypotheses) -> np.ndarray:
-        """Return which ids may follow; not to be written to."""
+        """Return which ids of ordinary tokens may follow; not to be written to."""
         return self._mask_of(hypotheses)
 
     def _find_mask(self, hypotheses: Hypotheses) -> np.ndarray:
         mask = np.zeros(self.size, bool)
         for hypothesis in hypotheses:
             mask |= self._mask_after(hypothesis)
-        if self.may_end(hypotheses):
-            mask[self._bounds] = True
         mask.flags.writeable = False
         return mask
 
@@ -383,12 +384,38 @@ def _configurations_of(engine: Engine) -> Configurations:
         what = "a normalizer or a pre-tokenizer of its file changes texts, not only to a Unicode normal form"
     else:
         try:
-            return _compiled(engine.pattern.sources)
+            return _compiled(engine.pattern.sources, _bytes_without_token(engine.vocabulary))
         except UnsupportedError as error:
             what = f"its pattern is not compiled: {error}"
     raise ValueError(f"which ids may follow is not known for this tokenizer: {what}")
 
 
 @functools.lru_cache(maxsize=16)
-def _compiled(sources: tuple[str, ...]) -> Configurations:
-    return Configurations([compile_automaton(source) for source in sources])
+def _compiled(sources: tuple[str, ...], without_token: tuple[int, ...]) -> Configurations:
+    automata = [compile_automaton(source) for source in sources]
+    return Configurations(automata, _is_encoded(without_token) if without_token else None)
+
+
+def _bytes_without_token(vocabulary: Vocabulary) -> tuple[int, ...]:
+    """Return the bytes of UTF-8 that no text can have."""
+    without = (value for value, token_id in enumerate(vocabulary.byte_ids) if token_id == NO_ID)
+    return tuple(value for value in without if value not in _NOT_UTF8)
+
+
+def _is_encoded(without_token: tuple[int, ...]) -> np.ndarray:
+    """Return, by code point, whether all bytes of a character have tokens."""
+    has_token = np.ones(256, bool)
+    has_token[[*without_token]] = False
+    codes = np.arange(N_CODE_POINTS)
+    last = has_token[0x80 | codes & 0x3F]
+    third = has_token[0x80 | codes >> 6 & 0x3F]
+    second = has_token[0x80 | codes >> 12 & 0x3F]
+    return np.select(
+        [codes < 0x80, codes < 0x800, codes < 0x10000],
+        [
+            has_token[codes & 0x7F],
+            has_token[0xC0 | codes >> 6 & 0x1F] & last,
+            has_token[0xE0 | codes >> 12 & 0xF] & third & last,
+        ],
+        has_token[0xF0 | codes >> 18] & second & third & last,
+    )

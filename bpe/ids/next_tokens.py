@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bpe.encoding.canonicity import hypotheses_of
+from bpe.encoding.canonicity import may_end, position_after, push
 from bpe.encoding.decoding import checked_ids
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class CanonicalState:
 
     def __init__(self, engine: Engine, ids: Iterable[int] | np.ndarray = ()) -> None:
         self._engine, self._tokens = engine, engine.next_tokens
-        self._hypotheses = hypotheses_of(engine, ids)
+        self._position = position_after(engine, ids)
 
     def __repr__(self) -> str:
         return f"<CanonicalState: {int(self._tokens.mask(self._hypotheses).sum()):,} ids may follow>"
@@ -142,14 +142,14 @@ class CanonicalState:
         """Whether all ids of the mask may follow. If not, some may not, but none that may is left out.
 
         It is false where a tokenizer changes texts to a normal form of Unicode, or has added tokens, which
-        are found in every text; where a byte has no token; and where a special id is also that of a token.
+        are found in every text, and where a special id is also that of an ordinary token.
         """
         return self._tokens.is_exact
 
     @property
     def may_end(self) -> bool:
-        """Whether the ids since the last special one are those of their text."""
-        return self._tokens.may_end(self._hypotheses)
+        """Whether the ids since the last special one are those of their text, also inside a character."""
+        return may_end(self._engine, self._position)
 
     def push(self, token_id: int) -> bool:
         """Take the next id; return whether some text has ids that begin with all. If not, none may follow.
@@ -174,8 +174,8 @@ class CanonicalState:
         token_id = index(token_id)
         if token_id not in self._engine.vocabulary.bytes_of:
             checked_ids(self._engine.vocabulary, [token_id])
-        self._hypotheses = self._tokens.after(self._hypotheses, token_id)
-        return bool(self._hypotheses)
+        self._position = push(self._engine, self._position, token_id)
+        return bool(self._position.hypotheses)
 
     def mask(self, out: np.ndarray | None = None) -> np.ndarray:
         """Return which ids may follow.
@@ -201,10 +201,10 @@ class CanonicalState:
         >>> bpe.ids.canonical_state(tok, [108]).mask()[[108, 111]]
         array([ True, False])
         """
-        mask = self._tokens.mask(self._hypotheses)
-        if out is None:
-            return mask.copy()
-        out[:] = mask
+        out = np.empty(self._tokens.size, bool) if out is None else out
+        out[:] = self._tokens.mask(self._position.hypotheses)
+        if self._tokens.bounds and self.may_end:
+            out[[*self._tokens.bounds]] = True
         return out
 
     def copy(self) -> CanonicalState:

@@ -156,12 +156,15 @@ class _Stage:
 class Configurations:
     """The configurations of a pattern, numbered, as tables.
 
-    A symbol stands for characters that all expressions treat alike.
+    A symbol stands for characters that all expressions treat alike. `is_used`, by code point, says which
+    characters texts have; surrogates are none.
     """
 
-    def __init__(self, automata: Sequence[Automaton]) -> None:
+    def __init__(self, automata: Sequence[Automaton], is_used: np.ndarray | None = None) -> None:
         self._stages = [_Stage(automaton) for automaton in automata]
-        self.symbol_of, self._symbols = _joint_symbols(automata)
+        is_used = np.ones(N_CODE_POINTS, bool) if is_used is None else is_used.copy()
+        is_used[0xD800:0xE000] = False
+        self.symbol_of, self._symbols = _joint_symbols(automata, is_used)
         self._number_of: dict[Configuration, int] = {}
         self._found: list[Configuration] = []
         first = [self._number(each) for each in self._fresh(0)]
@@ -255,17 +258,17 @@ def _can_be_met(automaton: Automaton) -> np.ndarray:
             return can_be_met
 
 
-def _joint_symbols(automata: Sequence[Automaton]) -> tuple[np.ndarray, list[tuple[int, ...]]]:
-    """Return symbols by code point, -1 of surrogates, and the symbols of all expressions that each stands for."""
+def _joint_symbols(
+    automata: Sequence[Automaton], is_used: np.ndarray
+) -> tuple[np.ndarray, list[tuple[int, ...]]]:
+    """Return symbols by code point, -1 of others, and the symbols of all expressions that each stands for."""
     joint = np.zeros(N_CODE_POINTS, np.int64)
     for automaton in automata:
         joint = joint * automaton.n_symbols + automaton.symbol_of
-    joint[0xD800:0xE000] = joint[0]
-    used = np.flatnonzero(np.bincount(joint))
-    number_of = np.zeros(used[-1] + 1, np.int32)
+    used = np.flatnonzero(np.bincount(joint, is_used))
+    number_of = np.full(joint.max() + 1, -1, np.int32)
     number_of[used] = np.arange(len(used))
-    symbol_of = number_of[joint]
-    symbol_of[0xD800:0xE000] = -1
+    symbol_of = np.where(is_used, number_of[joint], np.int32(-1))
     symbols, rest = list[np.ndarray](), used
     for automaton in reversed(automata):
         symbols.append(rest % automaton.n_symbols)

@@ -21,7 +21,7 @@ from tests.bpe.ids.cases import PATTERNS, parts_of
 NOT_KNOWN = ("from the right", "not compiled")
 COMPILED = sorted({*PATTERNS} - {*NOT_KNOWN})
 LETTERS = {
-    "gpt2": "'r e", "cl100k": "1 a\n", "o200k": "aA 's", "qwen2": "a1 \n", "deepseek": "1漢a ", "none": "aé1",
+    "gpt2": "'r e", "cl100k": "1 a\n", "o200k": "aA 's", "qwen2": "a1 \n", "deepseek": "1éa!", "none": "aé1",
     "gaps": "a1 x", "empty matches": "a1é", "steps": "1ab ", "looks behind": "abx ",
 }  # fmt: skip
 LONGEST = 3  # bytes of a token
@@ -46,7 +46,10 @@ def test_configurations_cut_as_the_pattern(name):
 
 # -------------------------------------------------------------------------------------------------- merges
 def vocabulary_of(chance, letters, in_order):
-    """Return tokens and merges of the bytes of some letters, and tokens that are looked up whole."""
+    """Return tokens and merges of the bytes of some letters, and tokens that are looked up whole.
+
+    No other byte has a token.
+    """
     parts = [bytes([value]) for value in sorted({*"".join(letters).encode()})]
     pairs = []
     for _ in range(chance.randrange(12)):
@@ -57,7 +60,7 @@ def vocabulary_of(chance, letters, in_order):
     if not in_order:
         chance.shuffle(pairs)
     whole = {b"".join(chance.choices(parts, k=2))[:LONGEST] for _ in range(chance.choice([0, 0, 2]))}
-    tokens = [bytes([value]) for value in range(256)] + [*parts, *sorted(whole)]
+    tokens = [*parts, *sorted(whole)]
     words = Vocabulary([*dict.fromkeys(tokens)], pairs, {"<|end|>": 900})
     return words.replace(atomic_ids=[words.id_of[token] for token in whole if len(token) > 1])
 
@@ -68,7 +71,7 @@ def test_pairs(chance, in_order):
     words = vocabulary_of(chance, "ab1", in_order)
     parts = parts_of(Tokenizer._of(words, bpe.Pattern.of("none")))
     fits = _Fits(words)
-    known = [token_id for token, token_id in words.id_of.items() if not {*token} - {*b"ab1"}]
+    known = [*words.id_of.values()]
     for left in known:
         assert fits.is_whole[left] == (parts.merge(words.bytes_of[left]) == [left])
         if not fits.is_whole[left]:
@@ -113,19 +116,16 @@ def test_as_the_slow_twin(chance, name, in_order):
         assert twin.encode(parts, text) == tok.encode_ordinary(text)
     state = bpe.ids.canonical_state(tok)
     assert state.is_exact
-    known = {token_id for token, token_id in words.id_of.items() if not {*token} - {*"".join(letters).encode()}}
     following = all_next(encoded)
-    is_text = {tuple(ids) for ids in encoded}
-    short = [ids for ids in following if len(tok.decode_bytes(ids)) <= 3]
+    short = [ids for ids in following if len(tok.decode_bytes(ids)) <= 2]
     for ids in chance.sample(short, min(len(short), 40)):
         mask = bpe.ids.next_mask(tok, ids)
-        assert known.intersection(np.flatnonzero(mask).tolist()) == following[ids] & known, (letters, ids)
-        assert mask[900] == (ids in is_text)
+        assert {*np.flatnonzero(mask).tolist()} == following[ids] | ({900} if tok.is_canonical(ids) else set())
         state = bpe.ids.canonical_state(tok, ids)
-        assert state.may_end == (ids in is_text)
-        for token_id in chance.sample(sorted(known), min(len(known), 5)):
-            assert state.copy().push(token_id) == (token_id in following[ids])
-            assert tok.is_canonical([*ids, token_id], prefix=True) == (token_id in following[ids])
+        assert state.may_end == tok.is_canonical(ids)
+        for token_id in chance.sample([*words.bytes_of], 4):
+            assert state.copy().push(token_id) == mask[token_id]
+            assert tok.is_canonical([*ids, token_id], prefix=True) == mask[token_id]
     ids = chance.choice(short)
     assert twin.next_ids(parts, ids, encoded) - {900} == following[ids]
 
@@ -135,10 +135,10 @@ def test_as_the_slow_twin(chance, name, in_order):
 def test_no_text_is_refused(chance, name):
     words = vocabulary_of(chance, LETTERS[name], True)
     tok = Tokenizer._of(words, bpe.Pattern.of(PATTERNS[name]))
-    state, text = bpe.ids.canonical_state(tok), "".join(chance.choices([*LETTERS[name], "é", "漢"], k=40))
+    state, text = bpe.ids.canonical_state(tok), "".join(chance.choices(LETTERS[name], k=40))
     ids = [*tok.encode_ordinary(text), 900, *tok.encode_ordinary(text)]
     for token_id in ids:
-        assert state.mask()[token_id] or not state.is_exact
+        assert state.mask()[token_id]
         assert state.push(token_id)
     assert state.may_end
     assert tok.is_canonical(ids * 5, prefix=True) == tok.is_canonical(ids * 5)
