@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 _NO_LAST = -1  # the piece has no id yet
 _WAS_WHOLE = -2  # the piece was looked up whole: it ends here
+_FEW = 4  # tokens that are tried first
 _REMEMBERED = 24  # masks, each of as many bytes as there are ids
 _NOT_UTF8 = (0xC0, 0xC1, *range(0xF5, 0x100))
 
@@ -153,6 +154,7 @@ class NextTokens:
         added_ids = {*vocabulary.added_tokens.values()}
         self.bounds = engine.special_id_set | added_ids
         """Special and added tokens, which end a text."""
+        self.bounds_array = np.array(sorted(self.bounds), np.int64)
         self.is_exact = (
             engine.is_lossless
             and not added_ids
@@ -165,13 +167,17 @@ class NextTokens:
         self._read_tokens()
         is_continuing = (i for i in np.flatnonzero(whole).tolist() if self._bytes_of[i][0] & 0xC0 == 0x80)
         self._continuing = sorted(is_continuing, key=lambda i: len(self._bytes_of[i]))
+        self._continuing_by_length = [
+            [i for i in self._continuing if len(self._bytes_of[i]) == n] for n in range(4)
+        ]
         word = self._beginning_of(b"")
         self.first = frozenset(Hypothesis(c, b"", _NO_LAST, word) for c in self._configurations.first)
         self._goes_on = dict[Hypothesis, bool]()
         self._after_of = functools.lru_cache(maxsize=16)(self._configurations_after)
         self._base_of = functools.lru_cache(maxsize=_REMEMBERED)(self._find_base)
         self._mask_of = functools.lru_cache(maxsize=_REMEMBERED)(self._find_mask)
-        self._symbols_begun = functools.lru_cache(maxsize=1024)(self._find_symbols_begun)
+        self._may_begin_of = functools.lru_cache(maxsize=1024)(self._find_may_begin)
+        self._quick = functools.lru_cache(maxsize=1 << 14)(self._find_quick)
 
     def _read_tokens(self) -> None:
         tokens = [self._bytes_of.get(token_id, b"") for token_id in range(self.size)]
@@ -271,16 +277,14 @@ class NextTokens:
 
     def _may_begin(self, configuration: int, begun: bytes) -> bool:
         """Return whether some character that begins so may follow."""
-        if not begun:
-            return True
-        return bool((self._configurations.next_of[configuration, self._symbols_begun(begun)] >= 0).any())
+        return not begun or self._may_begin_of(begun)[configuration]
 
-    def _find_symbols_begun(self, begun: bytes) -> np.ndarray:
+    def _find_may_begin(self, begun: bytes) -> list[bool]:
+        """Return, by configuration, whether some character that begins so may follow."""
         codes = codes_beginning_with(begun)
-        if codes is None:
-            return np.empty(0, np.int64)
-        symbols = np.unique(self._configurations.symbol_of[codes.start : codes.stop])
-        return symbols[symbols >= 0]
+        symbols = self._configurations.symbol_of[codes.start : codes.stop] if codes else np.empty(0, np.int64)
+        symbols = np.unique(symbols[symbols >= 0])
+        return (self._configurations.next_of[:, symbols] >= 0).any(axis=1).tolist()
 
     def _may_go_on(self, start: Hypothesis) -> bool:
         """Return whether more tokens lead to a place where the piece may end."""
@@ -288,6 +292,10 @@ class NextTokens:
             return False
         if start in self._goes_on:
             return self._goes_on[start]
+        if start.word is None:
+            for token_id in self._quick(start.configuration, start.begun):
+                if self._fits.fits(start.last, token_id):
+                    return True
         known, pending = {start}, [self._tokens_within(start)]
         found = False
         while pending and not found:
@@ -302,6 +310,22 @@ class NextTokens:
         if len(self._goes_on) > 100_000:
             self._goes_on.clear()
         self._goes_on.update(dict.fromkeys([start] if found else known, found))
+        return found
+
+    def _find_quick(self, configuration: int, begun: bytes) -> list[int]:
+        """Return a few tokens after which the piece may end: nearly always, one of them fits."""
+        if not begun:
+            after = self._after_of(configuration)
+            is_end = self._fits.is_whole & (after >= 0) & (self._n_begun == 0)
+            return np.flatnonzero(is_end & self._configurations.may_cut[after])[:_FEW].tolist()
+        width = 2 + (begun[0] >= 0xE0) + (begun[0] >= 0xF0)
+        found = list[int]()
+        for token_id in self._continuing_by_length[width - len(begun)]:
+            after_token = self._step(configuration, begun + self._bytes_of[token_id])
+            if after_token and not after_token[1] and self._configurations.may_cut[after_token[0]]:
+                found.append(token_id)
+                if len(found) == _FEW:
+                    break
         return found
 
     def _tokens_within(self, hypothesis: Hypothesis) -> Iterator[Hypothesis]:

@@ -203,8 +203,8 @@ class CanonicalState:
         """
         out = np.empty(self._tokens.size, bool) if out is None else out
         out[:] = self._tokens.mask(self._position.hypotheses)
-        if self._tokens.bounds and self.may_end:
-            out[[*self._tokens.bounds]] = True
+        if self.may_end:
+            out[self._tokens.bounds_array] = True
         return out
 
     def copy(self) -> CanonicalState:
