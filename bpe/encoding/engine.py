@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
     from bpe.corpus import CorpusLike
     from bpe.encoding.encoder import Encoder, Room
-    from bpe.encoding.next_tokens import NextTokens
     from bpe.encoding.kernels.merge_heap import Merger
+    from bpe.encoding.next_tokens import NextTokens
     from bpe.encoding.streams import PartDecoder
     from bpe.splitting.compiled.automaton import Automaton
 

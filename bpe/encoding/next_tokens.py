@@ -9,8 +9,8 @@ follows. Each way is a *hypothesis*::
     the piece has ended                  what begins a piece after a match of \s+(?!\S): a letter may not
 
 A hypothesis has the number of a configuration (:mod:`bpe.splitting.compiled.configurations`), the bytes of a
-character that has begun, the last id of the piece, and the beginning of the piece where it may become one that
-is looked up whole.
+character that has begun, the last id of the piece, and the beginning of the piece where it may become one
+that is looked up whole.
 
 1. Tokens of a piece that is merged are made by merges of their bytes, and so is each pair of neighbors
    (:mod:`bpe.encoding.kernels.pair_edges`). Conversely, such tokens are the ids of their bytes: look at the
@@ -156,9 +156,7 @@ class NextTokens:
         """Special and added tokens, which end a text."""
         self.bounds_array = np.array(sorted(self.bounds), np.int64)
         self.is_exact = (
-            engine.is_lossless
-            and not added_ids
-            and engine.special_id_set.isdisjoint(self._id_of.values())
+            engine.is_lossless and not added_ids and engine.special_id_set.isdisjoint(self._id_of.values())
         )
         whole = self._fits.is_whole
         atomic = (token_id for token_id in vocabulary.atomic_ids if not whole[token_id])
@@ -262,7 +260,7 @@ class NextTokens:
         return word if self._looked_up and word in self._beginnings else None
 
     def _step(self, configuration: int, data: bytes) -> tuple[int, bytes] | None:
-        """Return the configuration after some bytes, and those that begin a character; None if none is left."""
+        """Return the configuration after some bytes, and those of a begun character; None if there is none."""
         try:
             text, n = codecs.utf_8_decode(data, "strict", False)
         except UnicodeDecodeError:
@@ -393,9 +391,7 @@ class NextTokens:
         """Return the configuration after each token, without the bytes that begin a character."""
         after = np.empty(self.size, np.int32)
         tables = self._configurations.next_of
-        configurations_after(
-            tables, configuration, self._symbols, self._symbol_offsets, self._n_begun, after
-        )
+        configurations_after(tables, configuration, self._symbols, self._symbol_offsets, self._n_begun, after)
         return after
 
 

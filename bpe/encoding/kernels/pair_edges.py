@@ -102,7 +102,10 @@ def find_splits(self, pairs, made):
 
 @quiet
 def number_left_edges(self, by_rank, next_place):
-    """Number the tokens of the tree of left edges; `by_rank` are all whole tokens, each after its parts."""
+    """Write the places of tokens in the tree of left edges.
+
+    `by_rank` are all whole tokens, each after its parts.
+    """
     size = self.stop_of  # until places are known
     for i in range(by_rank.size):
         size[by_rank[i]] = 1
@@ -147,9 +150,9 @@ def remove_joined(self, x, mask):
 # ------------------------------------------------------------------------------------------- characters
 @quiet
 def read_characters(data, offsets, symbol_of, symbols, symbol_offsets, n_begun):
-    """Write the symbols of the characters of each token, and how many bytes of a begun character it ends with.
+    """Write the symbols of the characters of each token, and how many bytes of a begun one are at its end.
 
-    These are NONE for a token that begins inside a character, or is not UTF-8.
+    This number is NONE for a token that begins inside a character, or is not UTF-8.
     """
     n = 0
     for token in range(n_begun.size):

@@ -1,7 +1,7 @@
 """Which ids may follow: as the slow twin, which encodes all short texts."""
 
 import random
-from itertools import pairwise
+import warnings
 
 import numpy as np
 import pytest
@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 
 import bpe
 import bpe.ids
-from bpe.encoding.next_tokens import NextTokens, _Fits
+from bpe.encoding.next_tokens import _Fits
 from bpe.reference import ids as twin
 from bpe.splitting.compiled.automaton import compile_automaton
 from bpe.splitting.compiled.configurations import Configurations
 from bpe.tokenizer import Tokenizer
+from bpe.vocabulary.byte_level import text_of
 from bpe.vocabulary.vocabulary import Vocabulary
-from tests.bpe.ids.cases import PATTERNS, parts_of
+from tests.bpe.ids.cases import PATTERNS, datas, parts_of, texts, tokenizers
+from tests.bpe.ids.test_canonicity import loaded
+from tests.bpe.pipeline.test_engine import BYTE_LEVEL, random_document
 
 NOT_KNOWN = ("from the right", "not compiled")
 COMPILED = sorted({*PATTERNS} - {*NOT_KNOWN})
@@ -109,10 +112,9 @@ def test_as_the_slow_twin(chance, name, in_order):
     words = vocabulary_of(chance, letters, in_order)
     tok = Tokenizer._of(words, bpe.Pattern.of(PATTERNS[name]))
     parts = parts_of(tok)
-    texts = twin.texts_over(letters, 7)
-    encoded = tok.encode_batch([text.decode() for text in texts], disallowed_special=())
-    for _ in range(3):
-        text = chance.choice(texts)
+    all_texts = twin.texts_over(letters, 7)
+    encoded = tok.encode_batch([text.decode() for text in all_texts], disallowed_special=())
+    for text in chance.sample(all_texts, 3):
         assert twin.encode(parts, text) == tok.encode_ordinary(text)
     state = bpe.ids.canonical_state(tok)
     assert state.is_exact
@@ -120,7 +122,9 @@ def test_as_the_slow_twin(chance, name, in_order):
     short = [ids for ids in following if len(tok.decode_bytes(ids)) <= 2]
     for ids in chance.sample(short, min(len(short), 40)):
         mask = bpe.ids.next_mask(tok, ids)
-        assert {*np.flatnonzero(mask).tolist()} == following[ids] | ({900} if tok.is_canonical(ids) else set())
+        assert {*np.flatnonzero(mask).tolist()} == following[ids] | (
+            {900} if tok.is_canonical(ids) else set()
+        )
         state = bpe.ids.canonical_state(tok, ids)
         assert state.may_end == tok.is_canonical(ids)
         for token_id in chance.sample([*words.bytes_of], 4):
@@ -142,4 +146,98 @@ def test_no_text_is_refused(chance, name):
         assert state.push(token_id)
     assert state.may_end
     assert tok.is_canonical(ids * 5, prefix=True) == tok.is_canonical(ids * 5)
-    assert (bpe.ids.next_mask(tok, ids * 9) == bpe.ids.next_mask(tok, ids)).all() or not tok.is_canonical(ids * 9)
+    assert (bpe.ids.next_mask(tok, ids * 9) == bpe.ids.next_mask(tok, ids)).all() or not tok.is_canonical(
+        ids * 9
+    )
+
+
+# -------------------------------------------------------------------------------------------- real patterns
+@settings(max_examples=30)
+@given(tokenizers, texts, datas)
+def test_added_tokens_and_all_bytes(tok, text, data):
+    """No id of a text is refused, whatever tokens there are; a special id may follow what is canonical."""
+    if not tok.pattern.compiled:
+        return
+    state, ids = bpe.ids.canonical_state(tok), tok.encode_ordinary(text)
+    for n, token_id in enumerate(ids):
+        mask = state.mask()
+        assert mask[token_id]
+        # A part of a text may end where it does, between characters and inside one.
+        if not tok.added_tokens:
+            assert mask[900] == state.may_end == tok.is_canonical(ids[:n])
+        assert state.push(token_id)
+    assert state.is_exact == (not tok.engine.added_tokens)
+    ids = tok.encode_ordinary(data)
+    if any(value >= 0x80 for value in data) and data.decode(errors="ignore").encode() != data:
+        assert not tok.is_canonical([*ids, 97, 97, 97], prefix=True) or not state.is_exact
+
+
+def test_the_two_meanings_of_canonical():
+    tok = bpe.train(["\n\n\n", "a\n\n"], vocab_size=257, pattern="gpt2", progress=False)
+    line = tok.encode("\n")
+    assert tok.encode("\n\n") == [256]
+    assert not tok.is_canonical(line * 2)
+    assert tok.is_canonical(line * 2, prefix=True)  # as the ids of "\n\na" begin
+    assert tok.encode("\n\na")[:2] == line * 2
+    tok = bpe.train(["ab"], vocab_size=257, pattern="cl100k", special_tokens=["<s>"], progress=False)
+    half = "é".encode()[:1]
+    assert tok.is_canonical([*half, 97])
+    assert not tok.is_canonical([*half, 97], prefix=True)
+    assert tok.is_canonical([*half], prefix=True)
+    mask = bpe.ids.next_mask(tok, [*half])
+    assert mask[tok.special_tokens["<s>"]]
+    assert not bpe.ids.next_mask(tok, [*half], specials=False)[tok.special_tokens["<s>"]]
+    assert mask[:0xC0].sum() == 64
+    state = bpe.ids.canonical_state(tok, [*half, 97])
+    assert not state.mask().any()
+    assert not state.push(97)
+    out = np.ones(tok.vocab_size, bool)
+    assert state.mask(out) is out
+    assert not out.any()
+    with pytest.raises(ValueError, match="leave out allowed_special"):
+        tok.is_canonical([97], prefix=True, allowed_special="all")
+    with pytest.raises(ValueError, match=r"ids\[1\]: 99999 is out of range"):
+        bpe.ids.next_mask(tok, [97, 99_999])
+    with pytest.raises(ValueError, match="99999 is out of range"):
+        bpe.ids.canonical_state(tok).push(99_999)
+
+
+# --------------------------------------------------------------------------------- steps of a tokenizer.json
+BYTES_VOCAB = {text_of(bytes([value])): value for value in range(256)} | {text_of("é".encode()): 256}
+
+
+def with_steps(tmp_path, normalizer):
+    document = random_document(random.Random(2)) | {
+        "normalizer": normalizer,
+        "pre_tokenizer": BYTE_LEVEL,
+        "decoder": BYTE_LEVEL,
+        "added_tokens": [],
+        "model": {"type": "BPE", "vocab": BYTES_VOCAB, "merges": [[text_of(b"\xc3"), text_of(b"\xa9")]]},
+    }
+    return loaded(document, tmp_path)
+
+
+def test_normal_forms_are_a_superset(tmp_path):
+    tok = with_steps(tmp_path, {"type": "NFC"})
+    state = bpe.ids.canonical_state(tok)
+    assert not state.is_exact
+    for text in ("e\u0301té", "été 漢"):
+        state = bpe.ids.canonical_state(tok)
+        for token_id in tok.encode(text):
+            assert state.mask()[token_id]
+            assert state.push(token_id)
+        assert state.may_end
+    assert bpe.ids.next_mask(tok, [*b"e"])[0xCC]  # of the accent, which no normalized text has here
+
+
+def test_what_is_refused(tmp_path):
+    known = "which ids may follow is not known for this tokenizer: "
+    with pytest.raises(ValueError, match=known + "a normalizer or a pre-tokenizer"):
+        bpe.ids.canonical_state(with_steps(tmp_path, {"type": "Lowercase"}))
+    with pytest.raises(ValueError, match=known + "its pattern is not compiled"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tok = bpe.train(["ab"], vocab_size=256, pattern=PATTERNS["not compiled"], progress=False)
+        tok.is_canonical([97], prefix=True)
+    tok = bpe.train(["a b a b a b"], 260, superwords=bpe.Boundless(), progress=False)
+    with pytest.raises(ValueError, match=known + "its supermerges join pieces"):
+        bpe.ids.next_mask(tok, [97])
