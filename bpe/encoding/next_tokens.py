@@ -260,7 +260,7 @@ class NextTokens:
         return word if self._looked_up and word in self._beginnings else None
 
     def _step(self, configuration: int, data: bytes) -> tuple[int, bytes] | None:
-        """Return the configuration after some bytes, and those of a begun character; None if there is none."""
+        """Return the configuration after some bytes, and those of a begun character, if there is one."""
         try:
             text, n = codecs.utf_8_decode(data, "strict", False)
         except UnicodeDecodeError:
@@ -282,7 +282,8 @@ class NextTokens:
         codes = codes_beginning_with(begun)
         symbols = self._configurations.symbol_of[codes.start : codes.stop] if codes else np.empty(0, np.int64)
         symbols = np.unique(symbols[symbols >= 0])
-        return (self._configurations.next_of[:, symbols] >= 0).any(axis=1).tolist()
+        may_begin: list[bool] = (self._configurations.next_of[:, symbols] >= 0).any(axis=1).tolist()
+        return may_begin
 
     def _may_go_on(self, start: Hypothesis) -> bool:
         """Return whether more tokens lead to a place where the piece may end."""

@@ -135,7 +135,7 @@ class CanonicalState:
         self._position = position_after(engine, ids)
 
     def __repr__(self) -> str:
-        return f"<CanonicalState: {int(self._tokens.mask(self._hypotheses).sum()):,} ids may follow>"
+        return f"<CanonicalState: {self.mask().sum():,} ids may follow>"
 
     @property
     def is_exact(self) -> bool:
@@ -191,8 +191,8 @@ class CanonicalState:
 
         Complexity
         ----------
-        A copy of v bytes for v ids, where the mask is remembered. Else O(v) for each way in which the text may
-        be cut; the first time in a part of the pattern, O(b) for b bytes of all tokens.
+        A copy of v bytes for v ids, where the mask is remembered. Else O(v) for each way in which the text
+        may be cut; the first time in a state of the pattern, O(b) for b bytes of all tokens.
 
         Examples
         --------
