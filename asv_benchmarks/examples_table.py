@@ -10,6 +10,7 @@ the input.
 import benchmarks  # noqa: F401  # before numba: it tells it where to keep compiled code
 
 # isort: split
+import heapq
 import sys
 
 import click
@@ -22,7 +23,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import pdist, squareform
-from skimage.graph import MCP_Geometric
+from skimage.graph import MCP, MCP_Geometric
 from skimage.segmentation import watershed as skimage_watershed
 
 
@@ -184,6 +185,67 @@ def watershed(size):
         )
 
 
+def a_star(size):
+    import a_star as example
+
+    for name, high in (("1 to 1.02", 1.02), ("1 to 5", 5)):
+        side = int((1000 * size) ** 0.5) + 4
+        costs = np.random.default_rng(6).uniform(1, high, (side, side))
+        start, goal = (side // 2, side // 4), (side // 2, 3 * side // 4)
+
+        def by_scikit_image(_, costs=costs, start=start, goal=goal):
+            totals, _ = MCP(costs, fully_connected=False).find_costs([start], [goal])
+            return totals[goal] - costs[start]
+
+        yield (
+            f"one path on a grid of {costs.size:,} cells that cost {name}",
+            costs.size,
+            lambda _, costs=costs, start=start, goal=goal: example.shortest_path(costs, start, goal)[0],
+            Side("scikit-image, MCP, up to the goal", by_scikit_image),
+            np.isclose,
+        )
+
+
+# ------------------------------------------------------------------------------------------ runs and edges
+def kruskal(size):
+    import kruskal as example
+
+    n, n_edges = 100 * size, 500 * size
+    rng = np.random.default_rng(2)
+    pairs = np.sort(rng.integers(0, n, (n_edges, 2)), axis=1)
+    pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
+    weights = rng.permutation(len(pairs)) + 1.0
+    left, right = np.ascontiguousarray(pairs.T)
+    graph = coo_array((weights, (left, right)), (n, n)).tocsr()
+    yield (
+        f"minimum spanning tree of a list of {len(pairs):,} edges",
+        len(pairs),
+        lambda _: np.sort(weights[example.spanning_tree(n, left, right, weights)]),
+        Side("scipy, minimum_spanning_tree", lambda _: np.sort(minimum_spanning_tree(graph).data)),
+        np.array_equal,
+    )
+
+
+def k_way_merge(size):
+    import k_way_merge as example
+
+    for n_runs in (10, 3000):
+        runs = np.sort(np.random.default_rng(7).random((n_runs, 300 * size // n_runs + 1)), axis=1)
+        lists = runs.tolist()
+        others = (
+            Side("heapq.merge", lambda _, lists=lists: list(heapq.merge(*lists))),
+            Side("numpy, a stable sort of all", lambda _, runs=runs: np.sort(runs, axis=None, kind="stable")),
+        )
+        for other in others:
+            yield (
+                f"a merge of {n_runs:,} runs of {runs.shape[1]:,} numbers",
+                runs.size,
+                lambda _, runs=runs: example.merge(runs)[0],
+                other,
+                np.array_equal,
+            )
+
+
 # ------------------------------------------------------------------------------------------------- Re-Pair
 def re_pair(size):
     import re_pair as example
@@ -212,7 +274,10 @@ WORKS = {
         least_cost,
         priority_flood,
         watershed,
+        a_star,
         agglomerative,
+        kruskal,
+        k_way_merge,
         re_pair,
     )
 }

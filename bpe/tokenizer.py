@@ -487,11 +487,8 @@ class Tokenizer:
         -------
         ids : (n,) uint32
         offsets : (len(texts) + 1,) int64
-            Those of text i are ``ids[offsets[i]:offsets[i + 1]]``.
-
-        See Also
-        --------
-        pad_batch : makes rows of equal length of them, with a mask.
+            Those of text i are ``ids[offsets[i]:offsets[i + 1]]``; :func:`pad_batch` makes rows of equal
+            length of them, with a mask.
         """
         return batches.encode_batch_to_numpy(
             self.engine, texts, threads, self._rules("encode_batch_to_numpy", special)

@@ -86,14 +86,14 @@ def count(
 ) -> None:
     """Count the tokens of texts.
 
-    The output has a line for each file, with the number of its tokens and its name, and a line for the total
-    if there are several. For standard input or --text, it is only the number. It is the number of ids that
-    bpe encode prints; the text may be larger than the memory.
+    Prints a line for each file, with the number of its tokens and its name, and a total for several files.
+    For standard input and --text, prints only the number. It is the number of ids that bpe encode prints.
+    The text may be larger than the memory.
 
     A PATH is a file, a folder, a glob pattern in quotes, or - for standard input, which is also read if there
     is no PATH.
 
-    A special token in the text is an error, if no option says how to count it.
+    A special token in the text is an error unless an option says how to count it.
 
     \b
     Example:

@@ -193,16 +193,16 @@ def encode(
 
     nanoGPT reads the .bin that --to nanogpt writes, with a token after each document.
 
-    The text may be larger than the memory. A file has its name only when it is complete. After Ctrl-C or a
-    kill, the same command continues where it was, and says where. For that it keeps ids.bin.part,
+    The text may be larger than the memory. A file gets its name only when it is complete. After Ctrl-C or a
+    kill, the same command resumes where it stopped, and says where. For that it keeps ids.bin.part,
     ids.offsets.npy.part and ids.bin.state, which are saved twice a second. With other options or texts,
-    or if nothing was saved yet, the command starts from the beginning, and says so. Ids are printed while a
+    or if nothing had been saved, the command starts from the beginning, and says so. Ids are printed while a
     text is read: after an error, the last line is not complete.
 
     With --shards, -o names a folder, and each file is encoded to a file of its own. Those that are complete
     are listed in shards.jsonl, and skipped the next time.
 
-    A special token in the text is an error, if no option says how to encode it.
+    A special token in the text is an error unless an option says how to encode it.
 
     \b
     Example:

@@ -311,7 +311,7 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
             default=1 << 28,
             show_default=True,
             metavar="N",
-            help="The largest size of a line of .jsonl, or of a text in .parquet. More is an error.",
+            help="The largest size of a line of .jsonl, or of a text in .parquet. A larger one is an error.",
         ),
         click.option(
             "--errors",
@@ -346,7 +346,7 @@ def training_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--like",
             type=click.Choice(["huggingface", "gigatoken"]),
-            help="Another trainer whose merges are wanted. huggingface: special tokens get the first ids, "
+            help="Reproduce another trainer. huggingface: special tokens get the first ids, "
             "not the last; then come single bytes in the order of GPT-2; and tokens must be shorter than "
             "--max-token-length. gigatoken: single bytes in that order.",
         ),
@@ -407,7 +407,7 @@ def superword_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--superwords",
             type=click.Choice(["superbpe", "boundless"]),
-            help="Learn tokens that join words, too.",
+            help="Also learn tokens that join words.",
         ),
     ):
         command = decorate(command)

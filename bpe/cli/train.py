@@ -81,7 +81,9 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
     help="The file to write the counts to, or - for standard output.",
 )
 @click.option(
-    "--runs", is_flag=True, help="Count runs of words, too, to learn tokens that join words (boundless) from."
+    "--runs",
+    is_flag=True,
+    help="Also count runs of words, from which bpe train --superwords boundless learns.",
 )
 @click.option(
     "--superword-parts",
@@ -238,8 +240,8 @@ def train(
     or .parquet, and may have .gz or .zst after that; a file with another name is read as text. Files that
     bpe count-words wrote may be given instead, also with weights: FILE=WEIGHT.
 
-    Ctrl-C stops the training and saves what is learned: in the output file, or, if that exists already, in a
-    new file beside it, such as tok.interrupted.json.
+    Ctrl-C stops the training and saves what has been learned: in the output file, or, if that exists already,
+    in a new file beside it, such as tok.interrupted.json.
 
     \b
     Example:
@@ -422,20 +424,20 @@ def _save_interrupted(trainer: Trainer | None, output: str, vocab_size: int) -> 
     "--ratio",
     multiple=True,
     metavar="NAME=NUMBER",
-    help="In place of --dev: how long the same text is in this language, in bytes, compared with the others.",
+    help="In place of --dev: the bytes that a language takes for the same content, compared with the others.",
 )
 @click.option(
     "--window",
     type=click.IntRange(1),
     metavar="N",
-    help="Look at the last N merges, so that no language is chosen too often.",
+    help="Limit how many of the last N merges each language gets: see --alpha.",
 )
 @click.option(
     "--alpha",
     type=float,
     default=2.0,
     show_default=True,
-    help="A language gets at most this part of the merges of a window, divided by the number of languages.",
+    help="A language gets at most ALPHA / (number of languages) of the merges in a window.",
 )
 @click.option(
     "--n-global",

@@ -201,7 +201,7 @@ class Keyed(Facade):
 
     def __getitem__(self, key: int) -> Any:
         key = self._key(key)
-        value = self._kernels.get(self, key)
+        value = self._kernels.get(self, key, 0)  # numba may look up one that is left out at every call
         if not value and not self._kernels.contains(self, key):
             raise KeyError(key)
         return value
@@ -276,7 +276,7 @@ class Keyed(Facade):
         if not self._is_key(key):
             return default
         key = self._key(key)
-        value = self._kernels.get(self, key)
+        value = self._kernels.get(self, key, 0)
         return value if value or self._kernels.contains(self, key) else default
 
     def add_many(self, keys: Any, deltas: Any = None) -> None:

@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """Agglomerative clustering: the nearest pair of clusters from an ``IndexedMinHeap``, until one is left.
 
 What it shows: a heap of pairs that may be out of date. Each cluster has one entry: the pair with the nearest

@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """Shortest paths on a weighted grid: ``MinHeap`` as a queue with decrease-key.
 
 What it shows: the heap is made in Python and passed to an ``@njit`` function; keys are cells, counts are

@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """Huffman codes with ``MinHeap`` as the queue.
 
 What it shows: pops and pushes inside ``@njit`` on a heap that is filled from arrays, and the use of a defined

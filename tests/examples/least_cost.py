@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """Least-cost paths over a raster with steps in eight directions: ``IndexedMinHeap``.
 
 What it shows: a search that goes by the geometry of a grid. A step costs its length times the mean cost of

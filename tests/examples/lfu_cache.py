@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """A cache that evicts the least frequently used entry, on ``CountBuckets``.
 
 What it shows: each use moves a count by one, which takes the buckets constant time; ``pop_min`` is the other

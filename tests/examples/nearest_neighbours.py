@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """The k nearest neighbours of every point: ``KBest`` under ``prange``.
 
 What it shows: one container for all rows, made inside ``@njit`` and shared by threads without locks, because

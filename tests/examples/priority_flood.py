@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """Filling the depressions of a terrain: priority-flood, with ``IndexedMinHeap``.
 
 What it shows: a queue of cells by elevation, made inside ``@njit``, next to a plain first-in first-out queue.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """Re-Pair grammar compression with ``TokenList``, ``PairIndex`` and ``MaxHeap`` together.
 
 Replace the most frequent pair of adjacent tokens by a new token, again and again, until no pair occurs twice.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """The same grammar as in :mod:`re_pair`, in plain Python, occurrence by occurrence.
 
 Lists and dicts do the work of the containers. Every occurrence that is replaced changes its four counts at

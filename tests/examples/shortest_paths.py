@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """Shortest paths in a graph: ``IndexedMinHeap``, whose keys are the nodes.
 
 What it shows: the graph is in CSR arrays, as ``scipy.sparse`` has them; the edges of node ``v`` are in

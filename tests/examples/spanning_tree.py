@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """The minimum spanning tree of a graph: Prim's algorithm with ``IndexedMinHeap``.
 
 What it shows: a heap of floats made inside ``@njit``, where a key is a vertex and its count the lightest edge

@@ -1,3 +1,6 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
+
 from heapq import heapify, heappop, heappush
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
+
 import numpy as np
 import pytest
 import watershed

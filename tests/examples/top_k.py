@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """The most frequent keys of a stream: Space-Saving on ``MinHeap``, and an exact count.
 
 What it shows: an addressable heap that stays at m entries. The count of a key in the summary grows by one;

@@ -1,3 +1,5 @@
+# Copyright (c) 2026 The bpe-structures authors
+# SPDX-License-Identifier: MIT
 """Watersheds by flooding from markers: ``IndexedMinHeap`` with ties in the order of arrival.
 
 What it shows: ``ties="fifo"``, by which cells of equal level leave in the order in which they came in.

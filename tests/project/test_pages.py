@@ -14,6 +14,7 @@ import bpe
 from bpe.cli import main
 from bpe.formats.tiktoken import PUBLISHED, Published
 from tests import test_readme
+from tests.optional import required
 
 ROOT = Path(__file__).parents[2]
 NAMES = [
@@ -24,6 +25,7 @@ NAMES = [
     "files",
     "keep_ids",
     "loss_masks",
+    "switching",
     "two_tokenizers",
 ]
 PAGES = [f"bpe/{page}.rst" for page in NAMES]
@@ -64,6 +66,8 @@ def test_python(page, folder, monkeypatch):
     """Readers of a page paste its blocks one after the other."""
     monkeypatch.chdir(folder)
     source = "".join(block for language, block in blocks_of(page) if language == "python")
+    if "import tokenizers" in source:
+        required("tokenizers")
     test_readme.run(source, folder / f"{Path(page).stem}.py")
 
 

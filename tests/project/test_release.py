@@ -75,3 +75,14 @@ def test_commands_of_pages_exist():
     tables = [path.read_text("utf-8") for path in (ROOT / "docs" / "tables").glob("*.inc")]
     measured = {name for table in tables for name in re.findall(r"asv_benchmarks/(\w+)\.py", table)}
     assert [name for name in sorted(measured) if name not in script] == []
+
+
+def test_links_of_the_description_are_absolute(tmp_path):
+    text = "![chart](docs/a.svg) [text](SECURITY.md#limits) [other](https://a.example/b) [here](#part)"
+    (tmp_path / "README.md").write_text(text)
+    (tmp_path / "pyproject.toml").write_text('[project.urls]\nSource = "https://toy.example/tree/"\n')
+    subprocess.run([sys.executable, str(ROOT / ".ci" / "absolute_links.py"), str(tmp_path)], check=True)
+    assert (tmp_path / "README.md").read_text() == (
+        "![chart](https://toy.example/tree/docs/a.svg) [text](https://toy.example/tree/SECURITY.md#limits) "
+        "[other](https://a.example/b) [here](#part)"
+    )

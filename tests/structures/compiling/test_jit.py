@@ -506,6 +506,8 @@ def test_containers_in_lists_and_tuples():
 
 def test_what_is_compiled_is_called_without_a_lock():
     """A child that is forked meanwhile would wait for it."""
+    heap = st.MaxHeap()
+    heap._kernels.add(heap, 1)  # numba takes an argument that is left out for the first one of its type
 
     def use():
         counts = st.IntMap()
