@@ -34,6 +34,9 @@ from structures.compiling.without_jit import PlainContainer
 from structures.primitives.simd import NONE
 from structures.status import INT64_MAX, INT64_MIN, error, int64
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 # ------------------------------------------------------------------------------------- the Python class
 def named_by_package(*classes: type) -> dict[str, type]:
@@ -145,10 +148,10 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
             return NotImplemented
         return self._equals(other)
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> Self:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         other = self.copy()
         other._attributes().update(deepcopy(self._attributes(), memo))
         return other
@@ -161,7 +164,7 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
         """Return the numba type of these containers, for ``List.empty_list`` and field specifications."""
         return cls._only_type
 
-    def copy(self) -> Any:
+    def copy(self) -> Self:
         """Return an independent copy, of the same class."""
         other = self._like(self._kernels.copy(self))
         other._attributes().update(self._attributes())
