@@ -13,6 +13,7 @@
 * :class:`SuperBPE`, :class:`Boundless`: two ways to learn tokens that join words
 * :class:`RunCounts`, :func:`count_runs`: counts with rows of pieces, to learn such tokens from
 * :mod:`bpe.ids`: more text after ids, whether a text gives them, two tokenizers over one text
+* :mod:`bpe.hf`: for programs that take a tokenizer of Hugging Face's transformers
 * :func:`temperature_weights`: how much each source counts, from their sizes
 * :func:`split`, :class:`Pattern`, :data:`PATTERNS`: how text is cut into pieces
 * :func:`everything_compiled`: for measurements, as plain Python encodes the first short texts of a process
@@ -25,6 +26,7 @@ from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bpe import hf as hf
     from bpe import ids as ids
     from bpe.auditing import Audit
     from bpe.corpus import Corpus
@@ -100,8 +102,8 @@ _MODULE_OF = {
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _version()
-    if name == "ids":
-        return importlib.import_module("bpe.ids")
+    if name in ("hf", "ids"):
+        return importlib.import_module(f"bpe.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_MODULE_OF[name]), name)

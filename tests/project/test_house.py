@@ -49,6 +49,7 @@ ROOMS = {
         "tokenizer",
         "tiktoken_encoding",
         "ids",
+        "hf",
         "trainer",
         "report",
         "cli",
