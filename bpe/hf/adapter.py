@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from itertools import chain
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from bpe.splitting.specials import SpecialOptions
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary.byte_level import text_of
 
+T = TypeVar("T")
 _ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 
 
@@ -94,6 +96,7 @@ class HuggingFaceTokenizer:
     is_fast = True
     bos_token_id, eos_token_id, unk_token_id, sep_token_id = _RoleId(), _RoleId(), _RoleId(), _RoleId()
     pad_token_id, cls_token_id, mask_token_id = _RoleId(), _RoleId(), _RoleId()
+    unk_token: str | None
 
     def __init__(
         self,
@@ -193,8 +196,10 @@ class HuggingFaceTokenizer:
         if padding not in (False, True, "longest", "max_length", "do_not_pad"):
             raise ValueError(f"padding must be True, False, 'longest' or 'max_length', not {padding!r}")
         length = self.model_max_length if max_length is None else max_length
-        if (truncation or padding == "max_length") and length is None:
-            raise ValueError("max_length is missing: pass it, or set model_max_length")
+        if length is None:
+            if truncation or padding == "max_length":
+                raise ValueError("max_length is missing: pass it, or set model_max_length")
+            length = 0
         texts = [text] if isinstance(text, str) else list(text)
         around = self.tokenizer.engine.around if add_special_tokens else ((), ())
         n_around = sum(map(len, around))
@@ -207,11 +212,17 @@ class HuggingFaceTokenizer:
         spans = [[*nowhere[0], *self._cut(span, room), *nowhere[1]] for span in spans]
         masks = [[1] * len(row) for row in rows]
         if padding not in (False, "do_not_pad"):
-            rows, masks = self._padded(rows, length if padding == "max_length" else 0)
-            spans = [self._beside(span, [(0, 0)] * (len(rows[0]) - len(span))) for span in spans]
-        elif return_tensors and len({*map(len, rows)}) > 1:
-            raise ValueError("an array requires rows of equal length: pass padding=True")
-        found = {"input_ids": rows}
+            rows, masks = self._padded(rows, length if padding == "max_length" else None)
+            spans = [
+                self._beside(span, [(0, 0)] * (len(row) - len(span)))
+                for row, span in zip(rows, spans, strict=False)  # there may be no spans
+            ]
+        if return_tensors and len({*map(len, rows)}) > 1:
+            raise ValueError(
+                "an array requires rows of equal length: pass padding=True, "
+                "and truncation=True if texts may be longer than max_length"
+            )
+        found: dict[str, list[Any]] = {"input_ids": rows}
         if return_attention_mask:
             found["attention_mask"] = masks
         if return_offsets_mapping:
@@ -236,26 +247,29 @@ class HuggingFaceTokenizer:
             spans.append([*zip(starts.tolist(), ends.tolist(), strict=True)])
         return rows, spans
 
-    def _cut(self, row: list[Any], room: int | None) -> list[Any]:
+    def _cut(self, row: list[T], room: int | None) -> list[T]:
         """Return what stays of a row, from the side that is not cut."""
         if room is None or len(row) <= room:
             return row
         return row[:room] if self.truncation_side == "right" else row[len(row) - room :]
 
-    def _beside(self, row: list[Any], padding: list[Any]) -> list[Any]:
+    def _beside(self, row: list[T], padding: list[T]) -> list[T]:
         return row + padding if self.padding_side == "right" else padding + row
 
-    def _padded(self, rows: list[list[int]], length: int) -> tuple[list[list[int]], list[list[int]]]:
-        """Return rows of at least this length, and of that of the longest row, with their masks."""
+    def _padded(self, rows: list[list[int]], length: int | None) -> tuple[list[list[int]], list[list[int]]]:
+        """Return rows that are padded to this length, or to the longest, and masks; longer rows stay."""
         if self.pad_token_id is None:
             raise ValueError("there is no pad_token to pad with: set it, as in hf.pad_token = hf.eos_token")
         offsets = np.cumsum([0, *map(len, rows)])
-        ids = np.fromiter((token_id for row in rows for token_id in row), np.int64, int(offsets[-1]))
-        length = max(length, *map(len, rows), 0)
-        padded, mask = pad_batch(
-            ids, offsets, pad_id=self.pad_token_id, length=length, side=self.padding_side
+        ids = np.fromiter(chain.from_iterable(rows), np.int64, int(offsets[-1]))
+        options: dict[str, Any] = {"pad_id": self.pad_token_id, "side": self.padding_side}
+        padded, mask = pad_batch(ids, offsets, length=length, **options)
+        width = padded.shape[1]
+        each = [*zip(rows, padded.tolist(), mask.astype(np.int64).tolist(), strict=True)]
+        return (
+            [row if len(row) > width else longer for row, longer, _ in each],
+            [[1] * len(row) if len(row) > width else ones for row, _, ones in each],
         )
-        return padded.tolist(), mask.astype(np.int64).tolist()
 
     def encode(self, text: str, **options: Any) -> Any:
         """Return the "input_ids" of a call with the same arguments."""
@@ -299,7 +313,7 @@ class HuggingFaceTokenizer:
         """
         if isinstance(tokens, str):
             token_id = self._ids.get(tokens)
-            return self._ids.get(self.unk_token) if token_id is None else token_id
+            return self._ids.get(self.unk_token or "") if token_id is None else token_id
         return [self.convert_tokens_to_ids(token) for token in tokens]
 
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
@@ -320,7 +334,7 @@ class HuggingFaceTokenizer:
 
     @property
     def all_special_tokens(self) -> list[str]:
-        """The special tokens, in the order of their ids."""
+        """All special tokens, in the order of their ids, whether they have a role or not."""
         return sorted(self.tokenizer.special_tokens, key=self.tokenizer.special_tokens.__getitem__)
 
     @property

@@ -21,12 +21,13 @@ import functools
 import json
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from bpe.formats.huggingface import of_document
 from bpe.tokenizer import Tokenizer
 
 T = TypeVar("T")
+_Base: Any = Any if TYPE_CHECKING else object  # checkers do not know the class that comes after ours
 
 # Where engines differ: white space, digits, contractions, scripts, normal forms, invisible characters.
 PROBES = [
@@ -189,7 +190,7 @@ def _encode(engine: Tokenizer, texts: list[str], add_special_tokens: bool) -> li
 
 def _wrapped(original: Any, engine: Tokenizer) -> Any:
     """Return the object of the other class with the attributes of the original."""
-    cls = _class_of(type(original))
+    cls = _class_of(cast("Any", type(original)))
     wrapped = cls.__new__(cls)
     # pad() advises to call a fast tokenizer instead, which is what calls it here.
     quiet = {"Asking-to-pad-a-fast-tokenizer": True}
@@ -203,7 +204,7 @@ def _wrapped(original: Any, engine: Tokenizer) -> Any:
 
 
 @functools.cache
-def _class_of(original: type) -> Any:
+def _class_of(original: Any) -> Any:
     """Return the class of wrapped objects, under the name of the original, which files and messages have."""
     names = {"__module__": original.__module__, "__doc__": original.__doc__, "_bpe_original": original}
     return type(original.__name__, (_Wrapped, original), names | {"__qualname__": original.__qualname__})
@@ -216,7 +217,7 @@ def _state_of(tokenizer: Any) -> tuple[str, int]:
 
 
 # --------------------------------------------------------------------------------------------- wrapped
-class _Wrapped:
+class _Wrapped(_Base):
     """The methods of a wrapped tokenizer; the original's class comes after it."""
 
     _bpe_original: type

@@ -94,9 +94,10 @@ def test_decoding_and_tokens(hf, theirs):
     for skips in (False, True):
         assert hf.batch_decode(ids, skips) == theirs.batch_decode(ids, skip_special_tokens=skips)
         assert hf.decode(np.array(ids[2]), skips) == theirs.decode(ids[2], skip_special_tokens=skips)
-        tokens = hf.convert_ids_to_tokens(ids[2], skips)
-        assert tokens == theirs.convert_ids_to_tokens(ids[2], skip_special_tokens=skips)
-        assert hf.convert_tokens_to_ids(tokens) == theirs.convert_tokens_to_ids(tokens)
+    tokens = hf.convert_ids_to_tokens(ids[2])
+    assert tokens == theirs.convert_ids_to_tokens(ids[2])
+    assert hf.convert_tokens_to_ids(tokens) == theirs.convert_tokens_to_ids(tokens) == ids[2]
+    assert hf.convert_ids_to_tokens(ids[3], True) == ["I", "'", "m"]
     assert hf.decode(65) == theirs.decode(65)
     assert hf.convert_ids_to_tokens(65) == theirs.convert_ids_to_tokens(65)
     assert hf.get_vocab() == theirs.get_vocab()

@@ -236,6 +236,82 @@ def test_changes_later(tok):
     assert wrapped._bpe_engine is not None
 
 
+PIECES = ["<unk>", "<s>", *(f"<0x{value:02X}>" for value in range(256)), *"▁thecaé", "▁t", "th", "▁th", "he"]
+MERGES = [("▁", "t"), ("t", "h"), ("▁t", "h"), ("h", "e")]
+
+
+def of_sentencepiece(normalizer, pre_tokenizer):
+    """A tokenizer in the manner of Llama 2 and Gemma."""
+    vocab = {piece: token_id for token_id, piece in enumerate(PIECES)}
+    model = tokenizers.models.BPE(vocab, MERGES, unk_token="<unk>", fuse_unk=True, byte_fallback=True)
+    backend = tokenizers.Tokenizer(model)
+    backend.add_special_tokens(["<unk>", "<s>"])
+    if normalizer is not None:
+        backend.normalizer = normalizer
+    if pre_tokenizer is not None:
+        backend.pre_tokenizer = pre_tokenizer
+    replace, strip = tokenizers.decoders.Replace("▁", " "), tokenizers.decoders.Strip(" ", 1, 0)
+    bytes_, fuse = tokenizers.decoders.ByteFallback(), tokenizers.decoders.Fuse()
+    backend.decoder = tokenizers.decoders.Sequence([replace, bytes_, fuse, strip])
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="<unk>", bos_token="<s>")
+
+
+def with_added_tokens(tok):
+    """One with a normal form, as Qwen's, and tokens with flags."""
+    backend = tok.to_huggingface()
+    backend.normalizer = tokenizers.normalizers.NFC()
+    flags = [{"lstrip": True}, {"rstrip": True, "single_word": True}, {"normalized": True}]
+    backend.add_tokens([tokenizers.AddedToken(f"[{i}]", **some) for i, some in enumerate(flags)])
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=backend)
+
+
+KINDS = {
+    "added tokens": with_added_tokens,
+    "Metaspace": lambda tok: of_sentencepiece(None, tokenizers.pre_tokenizers.Metaspace()),
+    "normalizers": lambda tok: of_sentencepiece(
+        tokenizers.normalizers.Sequence(
+            [tokenizers.normalizers.Prepend("▁"), tokenizers.normalizers.Replace(" ", "▁")]
+        ),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds(tok, kind):
+    original = KINDS[kind](tok)
+    wrapped = bpe.hf.wrap(original)  # a warning is an error
+    assert isinstance(wrapped, wrapping._Wrapped)
+    texts = [*TEXTS, "a [0] [1]b [2][0] e\u0301", " <s> the <unk> cat", "▁the", "x" * 40, "the\n " * 9]
+    equal(wrapped(texts), original(texts))
+    ids = original(texts)["input_ids"]
+    for skips in (False, True):
+        expected = original.batch_decode(ids, skip_special_tokens=skips)
+        assert wrapped.batch_decode(ids, skip_special_tokens=skips) == expected
+        for row in ids:
+            assert [wrapped.decode([one], skips) for one in row] == [
+                original.decode([one], skips) for one in row
+            ]
+
+
+@pytest.mark.parametrize("name", ["GPT2Tokenizer", "Qwen2Tokenizer", "PreTrainedTokenizerFast"])
+def test_classes_of_models(tok, name, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    tok.save_huggingface(tmp_path)
+    config = {"tokenizer_class": name, "eos_token": "<|end|>", "pad_token": "<|pad|>"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    original = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    wrapped = bpe.hf.wrap(original)
+    assert isinstance(wrapped, wrapping._Wrapped)
+    equal(
+        wrapped(TEXTS, padding=True, return_tensors="np"), original(TEXTS, padding=True, return_tensors="np")
+    )
+    wrapped.save_pretrained(tmp_path / "new")
+    again = transformers.AutoTokenizer.from_pretrained(tmp_path / "new")
+    assert type(again) is type(original)
+    equal(again(TEXTS), original(TEXTS))
+
+
 class Own(transformers.PreTrainedTokenizerFast):
     """Changes texts before they are encoded."""
 
