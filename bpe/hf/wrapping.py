@@ -251,8 +251,13 @@ class _Wrapped(_Base):
         return _batch_class()(data, encoding=later, tensor_type=tensors, n_sequences=1)
 
     def encode(self: Any, text: Any, *others: Any, **options: Any) -> Any:
-        if not isinstance(text, str) or self._bpe_engine_for(text, others, options) is None:
+        engine = self._bpe_engine_for(text, others, options) if isinstance(text, str) else None
+        if engine is None:
             return super().encode(text, *others, **options)
+        if options.keys() <= {"add_special_tokens"}:  # the usual call: no padding, nothing that is cut
+            ids = _encode(engine, [text], options.get("add_special_tokens", True))[0]
+            self._eventual_warn_about_too_long_sequence(ids, None, True)
+            return ids
         return self(text, **options)["input_ids"]
 
     def decode(
