@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from copy import deepcopy
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,9 @@ from structures.compiling.numba_private import Signature
 from structures.compiling.without_jit import PlainContainer
 from structures.primitives.simd import NONE
 from structures.status import INT64_MAX, INT64_MIN, error, int64
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 # ------------------------------------------------------------------------------------- the Python class
@@ -68,6 +72,9 @@ def named_by_package(*classes: type) -> dict[str, type]:
     for cls in classes:
         cls.__module__ = cls.__module__.partition(".")[0]
     return {cls.__name__: cls for cls in classes}
+
+
+_SHOWN, _FEW = 3, 10_000  # entries in a repr, in a container of how many at most
 
 
 @quiet
@@ -125,17 +132,26 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
         return _size(self)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)}>"
+        n = len(self)
+        shown = f"<{type(self).__name__} of {n}"
+        if not 0 < n <= _FEW:  # the first entries of many would take too long, for a debugger
+            return f"{shown}>"
+        if hasattr(self, "items"):
+            first, ends = [f"{key!r}: {value!r}" for key, value in islice(self.items(), _SHOWN)], "{}"
+        else:
+            first, ends = list(map(repr, islice(self, _SHOWN))), "[]"
+        more = ["..."] * (n > _SHOWN)
+        return f"{shown}: {ends[0]}{', '.join([*first, *more])}{ends[1]}>"
 
     def __eq__(self, other: object) -> bool:
         if getattr(other, "_kernels", None) is not self._kernels:
             return NotImplemented
         return self._equals(other)
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> Self:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         other = self.copy()
         other._attributes().update(deepcopy(self._attributes(), memo))
         return other
@@ -148,7 +164,7 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
         """Return the numba type of these containers, for ``List.empty_list`` and field specifications."""
         return cls._only_type
 
-    def copy(self) -> Any:
+    def copy(self) -> Self:
         """Return an independent copy, of the same class."""
         other = self._like(self._kernels.copy(self))
         other._attributes().update(self._attributes())

@@ -27,7 +27,7 @@ Source: the methods are those of the indexed priority queue of Sedgewick and Way
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -60,13 +60,16 @@ from structures.status import (
     int64_array,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 class _IndexedHeap(KeyedHeap):
     """What both heaps share; see :class:`IndexedMaxHeap` and :class:`IndexedMinHeap`."""
 
     __slots__ = ()
 
-    def __new__(cls, n: int, dtype: Any = np.int64, ties: str = "key") -> Any:
+    def __new__(cls, n: int, dtype: Any = np.int64, ties: str = "key") -> Self:
         heap_type, nothing = cls.type(dtype), np.empty(0, np.int64)
         return cls._filled(heap_type, cls._room(n, "n"), ties, nothing, nothing)
 
@@ -101,7 +104,7 @@ class _IndexedHeap(KeyedHeap):
         return indexed_heap_type(cls._greatest_first, dtype_name(dtype, ("int64", "float64", "float32")))
 
     @classmethod
-    def from_arrays(cls, keys: Any, counts: Any, n: int | None = None, ties: str = "key") -> Any:
+    def from_arrays(cls, keys: Any, counts: Any, n: int | None = None, ties: str = "key") -> Self:
         """Build a heap from distinct keys and their counts; its dtype is that of the counts.
 
         Parameters
@@ -240,7 +243,7 @@ class _IndexedHeap(KeyedHeap):
         >>> h.pop()
         (7, 4)
         """
-        changed = self._kernels.improve(self, int64(key), self._number(count, "count"))
+        changed = self._kernels.improve(self, int64(key), self._number(count, self._noun))
         self._done(changed, key)
         return changed > 0
 

@@ -35,7 +35,7 @@ memory                               17 to 34 bytes per key, 25 to 50 with ``tie
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import types
@@ -60,13 +60,16 @@ from structures.priority_queues.tournament_kernels import heap_of, is_by_age, ne
 from structures.priority_queues.tournament_layout import ABSENT
 from structures.status import as_array, dtype_name, float64_array, int64_array
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 class _MultisetHeap(KeyedHeap):
     """What both heaps share; see :class:`MaxHeap` and :class:`MinHeap`."""
 
     __slots__ = ()
 
-    def __new__(cls, items: Any = (), dtype: Any = None, *, ties: str = "key") -> Any:
+    def __new__(cls, items: Any = (), dtype: Any = None, *, ties: str = "key") -> Self:
         if isinstance(items, (type, np.dtype, str)):  # MaxHeap(float)
             if dtype is not None:
                 raise TypeError(f"the dtype is given twice: {items!r} and {dtype!r}")
@@ -110,7 +113,7 @@ class _MultisetHeap(KeyedHeap):
         return heap_type(cls._greatest_first, dtype_name(np.int64 if dtype is None else dtype), ties)
 
     @classmethod
-    def from_arrays(cls, keys: Any, counts: Any, ties: str = "key") -> Any:
+    def from_arrays(cls, keys: Any, counts: Any, ties: str = "key") -> Self:
         """Build a heap from distinct keys and their counts; float counts make a float64 heap.
 
         Parameters

@@ -62,7 +62,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import types
@@ -117,6 +117,9 @@ from structures.status import (
     int64,
     int64_array,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class SortedMap(Map):
@@ -193,14 +196,14 @@ class SortedMap(Map):
     _type: Any
     _float_hint = DTYPE_HINT
 
-    def __new__(cls, items: Any = (), dtype: Any = None, key_dtype: Any = None) -> Any:
+    def __new__(cls, items: Any = (), dtype: Any = None, key_dtype: Any = None) -> Self:
         if isinstance(items, (type, np.dtype, str)):
             items, dtype = (), items
         keys, values = cls._unzipped(items)
         return cls._build(keys, values, key_dtype, dtype)
 
     @classmethod
-    def from_arrays(cls, keys: Any, values: Any) -> Any:
+    def from_arrays(cls, keys: Any, values: Any) -> Self:
         """Build a map from two arrays, whose types become its types; a repeated key has its last value.
 
         Parameters
