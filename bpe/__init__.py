@@ -16,6 +16,7 @@
 * :mod:`bpe.hf`: for programs that take a tokenizer of Hugging Face's transformers
 * :func:`temperature_weights`: how much each source counts, from their sizes
 * :func:`split`, :class:`Pattern`, :data:`PATTERNS`: how text is cut into pieces
+* :func:`warmup`: load compiled code at once, before the first text
 * :func:`everything_compiled`: for measurements, as plain Python encodes the first short texts of a process
 
 Everything is loaded at first use, so that ``import bpe`` takes no time.
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from bpe.counting.weights import temperature_weights
     from bpe.counting.word_counts import WordCounts
     from bpe.encoding.padding import pad_batch
+    from bpe.first_use import warmup
     from bpe.id_files.encode import EncodedFiles
     from bpe.id_files.shards import EncodedShards
     from bpe.splitting.pattern import PATTERNS, Pattern, everything_compiled, split
@@ -70,6 +72,7 @@ __all__ = [
     "temperature_weights",
     "train",
     "train_parity",
+    "warmup",
 ]
 
 _MODULE_OF = {
@@ -96,6 +99,7 @@ _MODULE_OF = {
     "temperature_weights": "bpe.counting.weights",
     "train": "bpe.trainer",
     "train_parity": "bpe.trainer",
+    "warmup": "bpe.first_use",
 }
 
 

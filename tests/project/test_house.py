@@ -51,6 +51,7 @@ ROOMS = {
         "ids",
         "hf",
         "trainer",
+        "first_use",
         "report",
         "cli",
         "__main__",
