@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
 import os
@@ -18,7 +19,7 @@ from bpe.encoding.engine import Engine
 from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import StreamDecoder, StreamEncoder, encode_parts
 from bpe.pipeline.engine import engine_of
-from bpe.splitting.pattern import Dialect, Pattern
+from bpe.splitting.pattern import Dialect, Pattern, everything_compiled
 from bpe.splitting.specials import NO_TOKENS, Rules, SpecialOptions, Specials
 from bpe.support.old_names import NEW_NAME_OF, OldName
 from bpe.support.progress import Progress
@@ -48,6 +49,14 @@ if TYPE_CHECKING:
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
+# What `warmup` encodes: words that recur, other scripts, long pieces, a special token.
+WARM_TEXTS = [
+    "the cat and the hat " * 50,
+    "na\u00efve \u4e2d\u6587 123\n",
+    "x" * 1000 + " " + "ab" * 500,
+    "<|end|>",
+]
+
 
 class Tokenizer:
     r"""A vocabulary with its merges, split pattern and special tokens: encodes text and decodes ids.
@@ -70,6 +79,7 @@ class Tokenizer:
       :attr:`special_tokens`, :attr:`role_ids`, :attr:`added_tokens`, :attr:`allowed_special`,
       :attr:`pattern`, :attr:`is_lossless`, :meth:`token_bytes`, :meth:`token_id`, :meth:`audit`
     * files of ids: :meth:`encode_files`, :meth:`encode_shards`
+    * before the first text: :meth:`warmup`
     * other tokenizers: :meth:`with_vocab_size`, :meth:`extend`, :meth:`prune`, :meth:`with_special_tokens`,
       :meth:`with_allowed_special`
 
@@ -798,6 +808,47 @@ class Tokenizer:
         from bpe.auditing.audit import audit_of
 
         return audit_of(self.engine, texts, progress)
+
+    # --------------------------------------------------------------------------------- before the first text
+    def warmup(self) -> None:
+        """Load the compiled code of all methods in this process, at once; compile what is not on disk yet.
+
+        Otherwise a process encodes its first short texts in plain Python, and a later call waits while
+        compiled code is loaded. Call it before a server takes requests.
+
+        Complexity
+        ----------
+        A second or two; the first time of an installation up to a minute, unless ``bpe warmup`` was run.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> tok.warmup()
+        """
+        special: SpecialOptions = {"allowed_special": "all"}
+        with everything_compiled():
+            texts = []
+            for text in WARM_TEXTS:
+                with contextlib.suppress(ValueError):  # a byte of it has no token
+                    self.encode(text, **special)
+                    texts.append(text)
+            text = "".join(texts)
+            self.encode_batch(texts, threads=2, **special)
+            self.encode_batch_to_numpy(texts, **special)
+            self.decode_batch([self.encode(text, **special) for text in texts])
+            self.encode_with_offsets(text, **special)
+            self.count(text, **special)
+            self.truncate(text, 20, **special)
+            self.interval_counter(text).count_many([0], [len(text)])
+            if self.is_lossless:
+                self.encode_with_dropout(text, 0.1, seed=1, **special)
+            stream, growing = self.stream_encoder(**special), self.appendable_encoder(**special)
+            for part in texts:
+                stream.feed(part)
+                growing.append(part)
+            stream.finish()
+            growing.ids()
 
     # ----------------------------------------------------------------------------------- files of ids
     def encode_files(
