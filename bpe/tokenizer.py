@@ -6,7 +6,7 @@ import difflib
 import inspect
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, AnyStr, TypeAlias
+from typing import TYPE_CHECKING, Any, AnyStr, TypeAlias, Unpack
 
 import numpy as np
 
@@ -34,9 +34,10 @@ from bpe.vocabulary.parts import Packed, packed, unpacked, with_vocab_size
 from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import tiktoken
     import tokenizers
-    from typing_extensions import Self, Unpack
 
     from bpe.auditing import Audit
     from bpe.corpus import CorpusLike

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, AnyStr, NamedTuple
+from typing import TYPE_CHECKING, AnyStr, NamedTuple, Unpack
 
 import numpy as np
 
 from bpe.support.text import is_between_characters
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from bpe.splitting.specials import SpecialOptions
     from bpe.tokenizer import Tokenizer
 
@@ -99,7 +97,7 @@ def chunks(
         first = max(len(ids) - overlap, 1)
         is_begin = token_starts[first:] >= token_ends[first - 1 : -1]
         places = token_starts[first:][is_begin].tolist()
-        starts = [
-            start + place for place in places if isinstance(part, str) or is_between_characters(part, place)
-        ]
+        if not isinstance(part, str):
+            places = [place for place in places if is_between_characters(part, place)]
+        starts = [start + place for place in places]
     return found

@@ -16,7 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, zip_longest
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -28,8 +28,6 @@ from bpe.splitting.specials import NOTHING_AROUND, Rules, SpecialOptions, refusa
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from bpe.encoding.engine import Engine
     from bpe.splitting.pattern import Pattern
     from bpe.tokenizer import Tokenizer

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -23,8 +23,6 @@ from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from typing_extensions import Unpack
 
     from bpe.encoding.engine import Engine
     from bpe.splitting.specials import SpecialOptions

@@ -107,7 +107,7 @@ def make_rules(
 
 def as_set(tokens: Specials, name: str) -> frozenset[str]:
     """Return a collection of tokens as a set; the TypeError for anything else names the option."""
-    is_collection = isinstance(tokens, Collection) and not isinstance(tokens, (str, bytes))
+    is_collection = not isinstance(tokens, (str, bytes)) and isinstance(tokens, Collection)
     if not is_collection or not all(isinstance(token, str) for token in tokens):
         raise TypeError(f"{name} must be 'all' or a collection of str, not {tokens!r}")
     return frozenset(tokens)
