@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numba import config, types
@@ -75,7 +75,13 @@ def _size(self):
     return self.size
 
 
-class Facade(structref.StructRefProxy, metaclass=ContainerClass):
+if TYPE_CHECKING:
+    _Proxy = object  # numba has no types: of a class that is Any, type checkers would accept every name
+else:
+    _Proxy = structref.StructRefProxy
+
+
+class Facade(_Proxy, metaclass=ContainerClass):
     """Base of the container classes.
 
     A subclass defines ``__new__``, which returns ``cls._like(kernel_that_makes_one())``, and two methods that
@@ -103,11 +109,16 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
     """
 
     __slots__ = ()
-    _numba_type_ = structref.StructRefProxy._type  # numba has a property in Python there, which takes longer
+    _numba_type_: Any = (
+        structref.StructRefProxy._type
+    )  # numba has a property in Python there, which takes longer
     __hash__ = None  # type: ignore[assignment]  # containers change
     __reversed__ = None  # c[key] exists, but not c[0], c[1], ...
 
     _kernels: Any  # the methods of the numba type, set by bind
+    _type: Any
+    _meminfo: Any
+    _numba_box_: Any
     _only_type: Any  # the numba type of a class that has one
     from_arrays: Any
     to_arrays: Any
@@ -132,10 +143,10 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
             return NotImplemented
         return self._equals(other)
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> Self:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         other = self.copy()
         other._attributes().update(deepcopy(self._attributes(), memo))
         return other
@@ -148,14 +159,14 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
         """Return the numba type of these containers, for ``List.empty_list`` and field specifications."""
         return cls._only_type
 
-    def copy(self) -> Any:
+    def copy(self) -> Self:
         """Return an independent copy, of the same class."""
         other = self._like(self._kernels.copy(self))
         other._attributes().update(self._attributes())
         return other
 
     @classmethod
-    def _like(cls, made: Any) -> Any:
+    def _like(cls, made: Any) -> Self:
         """Return what a kernel has made as an instance of this class; kernels do not know subclasses."""
         if isinstance(made, PlainContainer):
             return cls._numba_box_(made.struct_type, made)
