@@ -1,16 +1,17 @@
 """What type checkers make of programs of users: no public name has an unknown type."""
 
-import inspect
+import os
 import re
 import subprocess
 import sys
-
-import pytest
+from pathlib import Path
 
 import bpe
 import bpe.ids
-import structures as st
+import structures
 from tests.optional import required
+
+ROOT = Path(__file__).parents[2]
 
 # What the names are, in a program that mypy --strict accepts.
 PROGRAM = """
@@ -45,12 +46,12 @@ def typed(counts: st.MaxHeap, distances: st.MinHeap[float]) -> None:
     reveal_type(distances.peek()[1])  # float
 
 
-reveal_type(heap)  # structures.MaxHeap[int]
+reveal_type(heap)  # MaxHeap[int]
 reveal_type(heap.peek())  # tuple[int, int]
 reveal_type(heap.pop(default=None))  # tuple[int, int] | None
 reveal_type(heap.get(3))  # int
 reveal_type(heap.get(3, None))  # int | None
-reveal_type(heap.copy())  # structures.MaxHeap[int]
+reveal_type(heap.copy())  # MaxHeap[int]
 reveal_type(floats.peek())  # tuple[int, float]
 reveal_type(of_dtype.pop())  # tuple[int, float]
 reveal_type(indexed[2])  # float
@@ -66,27 +67,70 @@ reveal_type(tok.encode("low"))  # list[int]
 reveal_type(tok.truncate("low", 1))  # str
 """
 
-# numba has no types for checkers; a "witness" of the slow algorithms is what was given.
-UNKNOWN = {"type"}
+# Of numba, which has no types for checkers; and an object of JSON.
+UNKNOWN = re.compile(r"structures\.\w+\.type|bpe\.Audit\.to_json")
 
 
-def checked(folder, program):
-    """Return the types that mypy --strict reveals, in order, and its errors."""
+def revealed_of(folder, program):
+    """Return the line of each type that mypy --strict reveals and the type, and the errors."""
     required("mypy")
-    path = folder / "program.py"
-    path.write_text(program, "utf-8")
-    config = folder / "mypy.ini"
-    config.write_text("[mypy]\nstrict = True\n", "utf-8")
-    command = [sys.executable, "-m", "mypy", "--config-file", config, "--no-error-summary", path]
-    environment = {"MYPYPATH": str(bpe.__path__[0]) + "/..", "PATH": "", "HOME": str(folder)}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
+    (folder / "program.py").write_text(program, "utf-8")
+    (folder / "mypy.ini").write_text("[mypy]\nstrict = True\n", "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--no-incremental", "program.py"],
+        cwd=folder,
+        env={**os.environ, "MYPYPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
     lines = [line for line in done.stdout.splitlines() if line.startswith("program.py")]
-    revealed = [re.search(r'Revealed type is "(.*)"$', line) for line in lines]
-    return [found[1] for found in revealed if found], [
-        line for line, found in zip(lines, revealed, strict=True) if not found
-    ]
+    found = [re.fullmatch(r'program.py:(\d+): note: Revealed type is "(.+)"', line) for line in lines]
+    errors = [line for line, match in zip(lines, found, strict=True) if not match]
+    return [(int(match[1]) - 1, match[2]) for match in found if match], errors
 
 
-def plain(revealed):
-    """Return a type as a program writes it."""
-    return re.sub(r"(builtins|structures(\.\w+)+?)\.(?=\w+($|\W))", "", revealed)
+def test_a_program_of_a_user(tmp_path):
+    revealed, errors = revealed_of(tmp_path, PROGRAM)
+    assert errors == []
+    lines = PROGRAM.splitlines()
+    expected = [line.partition("  # ")[2] for line in lines if "reveal_type" in line]
+    assert len(expected) == len(revealed) > 20
+    for (i, what), wanted in zip(revealed, expected, strict=True):
+        assert re.sub(r"structures\.(\w+\.)+", "", what) == wanted, lines[i]
+
+
+def names_of(module):
+    """Yield lines of a program that reveals what every public name of a module is."""
+    for name in module.__all__:
+        thing = getattr(module, name)
+        full = f"{module.__name__}.{name}"
+        if not isinstance(thing, type):
+            yield f"reveal_type({full})  # {full}"
+            continue
+        yield f"def {full.replace('.', '_')}(x: {full}) -> None:"
+        methods = [each for each in dir(thing) if not each.startswith("_") and hasattr(thing, each)]
+        yield from (f"    reveal_type(x.{each})  # {full}.{each}" for each in methods)
+        yield "    return"
+
+
+def test_public_names_have_types(tmp_path):
+    """What they return or are is known; parameters may take whatever numpy makes an array of."""
+    lines = ["import bpe, bpe.ids, structures"]
+    for module in (bpe, bpe.ids, structures):
+        lines += names_of(module)
+    revealed, errors = revealed_of(tmp_path, "\n".join(lines))
+    assert errors == []
+    names = [lines[i].partition("  # ")[2] for i, _ in revealed]
+    assert [line.partition("  # ")[2] for line in lines if "reveal_type" in line] == names
+    assert {"structures.MaxHeap.peek", "bpe.train", "bpe.Tokenizer.encode", "bpe.ids.append"} <= {*names}
+    unknown = []
+    for name, (_, what) in zip(names, revealed, strict=True):
+        what = re.sub(
+            r"numpy\.(ndarray\[tuple\[Any, \.\.\.\], numpy\.dtype\[Any\]\]|dtype\[Any\])", "array", what
+        )
+        what = what.replace("AnyStr", "str")
+        if what.startswith(("def ", "Overload(")):
+            what = what.rpartition(" -> ")[2] if " -> " in what else "None"
+        if "Any" in what and not UNKNOWN.fullmatch(name):
+            unknown.append(f"{name}: {what}")
+    assert unknown == []
