@@ -19,7 +19,7 @@ from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import StreamDecoder, StreamEncoder, encode_parts
 from bpe.pipeline.engine import engine_of
 from bpe.splitting.pattern import Dialect, Pattern
-from bpe.splitting.specials import NO_TOKENS, Rules, SpecialOptions, Specials
+from bpe.splitting.specials import NO_TOKENS, Rules, SpecialOptions, Specials, takes_special_options
 from bpe.support.old_names import NEW_NAME_OF, OldName
 from bpe.support.progress import Progress
 from bpe.support.text import as_bytes, as_text, utf8_of
@@ -356,6 +356,7 @@ class Tokenizer:
         engine, data = self.engine, utf8_of(text)
         return engine.encoder_for(data, engine.ordinary_rules).encode(data)
 
+    @takes_special_options
     def tokens(self, text: str | bytes, **special: Unpack[SpecialOptions]) -> list[bytes]:
         """Return the bytes of each token of a text; else as :meth:`encode`.
 
@@ -371,11 +372,13 @@ class Tokenizer:
         data = utf8_of(text)
         return [*map(self.token_bytes, self.engine.encoder_for(data, rules, text).encode(data))]
 
+    @takes_special_options
     def encode_to_numpy(self, text: str | bytes, **special: Unpack[SpecialOptions]) -> np.ndarray:
         """Encode a text to an array, ``(n,) uint32``; else as :meth:`encode`."""
         data, rules = utf8_of(text), self._rules("encode_to_numpy", special)
         return self.engine.encoder_for(data, rules, text).encode_to_numpy(data)
 
+    @takes_special_options
     def encode_with_offsets(
         self, text: str | bytes, **special: Unpack[SpecialOptions]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -397,6 +400,7 @@ class Tokenizer:
         """
         return offsets.encode_with_offsets(self.engine, text, self._rules("encode_with_offsets", special))
 
+    @takes_special_options
     def encode_segments(
         self, segments: Iterable[tuple[str | bytes, Any]], **special: Unpack[SpecialOptions]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -436,6 +440,7 @@ class Tokenizer:
         """
         return offsets.encode_segments(self.engine, segments, self._rules("encode_segments", special))
 
+    @takes_special_options
     def encode_with_dropout(
         self, text: str | bytes, dropout: float, *, seed: int, **special: Unpack[SpecialOptions]
     ) -> list[int]:
@@ -464,6 +469,7 @@ class Tokenizer:
         )
 
     # ------------------------------------------------------------------------------------- many texts
+    @takes_special_options
     def encode_batch(
         self, texts: Iterable[str | bytes], threads: int | None = None, **special: Unpack[SpecialOptions]
     ) -> list[list[int]]:
@@ -479,6 +485,7 @@ class Tokenizer:
         """
         return batches.encode_batch(self.engine, texts, threads, self._rules("encode_batch", special))
 
+    @takes_special_options
     def encode_batch_to_numpy(
         self, texts: Iterable[str | bytes], threads: int | None = None, **special: Unpack[SpecialOptions]
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -496,6 +503,7 @@ class Tokenizer:
         )
 
     # ---------------------------------------------------------------------------------- text in parts
+    @takes_special_options
     def encode_iterable(
         self, texts: Iterable[str | bytes], **special: Unpack[SpecialOptions]
     ) -> Iterator[int]:
@@ -514,6 +522,7 @@ class Tokenizer:
         """
         return encode_parts(self.engine, texts, self._rules("encode_iterable", special))
 
+    @takes_special_options
     def stream_encoder(self, **special: Unpack[SpecialOptions]) -> StreamEncoder:
         """Return an encoder of a text that is fed in parts, with ``feed(text)`` and ``finish()``.
 
@@ -521,11 +530,13 @@ class Tokenizer:
         """
         return StreamEncoder(self.engine, self._rules("stream_encoder", special))
 
+    @takes_special_options
     def appendable_encoder(self, **special: Unpack[SpecialOptions]) -> AppendableEncoder:
         """Return an encoder of a text that grows, with ``append(text)``, ``count()`` and ``ids()``."""
         return AppendableEncoder(self.engine, self._rules("appendable_encoder", special))
 
     # ------------------------------------------------------------------------------ numbers of tokens
+    @takes_special_options
     def count(self, text: str | bytes, limit: int | None = None, **special: Unpack[SpecialOptions]) -> int:
         """Return the number of tokens of a text; ``limit + 1`` if there are more than `limit`.
 
@@ -533,6 +544,7 @@ class Tokenizer:
         """
         return self.engine.count(text, limit, self._rules("count", special))
 
+    @takes_special_options
     def truncate(self, text: AnyStr, max_tokens: int, **special: Unpack[SpecialOptions]) -> AnyStr:
         """Return a text cut to at most `max_tokens` tokens; the text itself if it has no more.
 
@@ -788,6 +800,7 @@ class Tokenizer:
         return audit_of(self.engine, texts, progress)
 
     # ----------------------------------------------------------------------------------- files of ids
+    @takes_special_options
     def encode_files(
         self,
         corpus: CorpusLike,
@@ -845,6 +858,7 @@ class Tokenizer:
             progress=progress,
         )
 
+    @takes_special_options
     def encode_shards(
         self,
         corpus: CorpusLike,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, AnyStr, NamedTuple, Unpack
 
 import numpy as np
 
+from bpe.splitting.specials import SpecialOptions, takes_special_options
 from bpe.support.text import is_between_characters
 
 if TYPE_CHECKING:
-    from bpe.splitting.specials import SpecialOptions
     from bpe.tokenizer import Tokenizer
 
 _SPARE = 4096  # more characters than a chunk can have: a piece may need what follows it
@@ -29,6 +29,7 @@ class Chunk(NamedTuple):
     """``(n,) uint32``: those of the part by itself."""
 
 
+@takes_special_options
 def chunks(
     tok: Tokenizer,
     text: AnyStr,

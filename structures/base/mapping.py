@@ -15,7 +15,13 @@ from structures.compiling.jit import inner, kernel, quiet
 from structures.primitives.simd import smaller
 from structures.status import error, float64, float64_array, int64, int64_array
 
-NOT_GIVEN: Any = object()  # instead of a default
+
+class _NotGiven:
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+NOT_GIVEN: Any = _NotGiven()  # instead of a default
 AHEAD = 16  # how many items ahead a key is prefetched
 
 

@@ -1,5 +1,6 @@
 """What type checkers make of programs of users: no public name has an unknown type."""
 
+import inspect
 import os
 import re
 import subprocess
@@ -134,3 +135,23 @@ def test_public_names_have_types(tmp_path):
         if "Any" in what and not UNKNOWN.fullmatch(name):
             unknown.append(f"{name}: {what}")
     assert unknown == []
+
+
+def test_signatures_are_shown_in_full():
+    """Those of methods that share options, too; ``**special`` says nothing to a user."""
+    taking = [bpe.Tokenizer.count, bpe.Tokenizer.encode_files, bpe.ids.append, bpe.ids.chunks]
+    for function in taking:
+        parameters = inspect.signature(function).parameters
+        assert [*parameters][-3:] == ["allowed_special", "disallowed_special", "add_special_tokens"]
+        assert "special" not in parameters
+    shared, own = (inspect.signature(each).parameters for each in (bpe.Tokenizer.count, bpe.Tokenizer.encode))
+    assert [shared[name] for name in [*shared][-3:]] == [own[name] for name in [*own][-3:]]
+    for module in (bpe, bpe.ids, structures):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            functions = [thing, *vars(thing).values()] if isinstance(thing, type) else [thing]
+            for function in filter(inspect.isfunction, functions):
+                kinds = {each.kind for each in inspect.signature(function).parameters.values()}
+                assert function.__name__.startswith("_") or inspect.Parameter.VAR_KEYWORD not in kinds, (
+                    function
+                )
