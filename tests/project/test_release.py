@@ -19,7 +19,10 @@ def test_versions_agree():
     assert re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.M)[1] == VERSION
     recipe = (ROOT / ".ci" / "conda" / "recipe.yaml").read_text("utf-8")
     assert re.search(r'^  version: "(.+)"$', recipe, re.M)[1] == VERSION
-    assert f"\n## {VERSION}\n" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    sections = re.findall(r"^## (.+), (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    assert sections[0][0] == VERSION
+    dates = [date for version, date in sections if "dev" not in version]
+    assert dates == sorted(filter(re.compile(r"\d{4}-\d\d-\d\d").fullmatch, dates), reverse=True)
 
 
 def test_conda_installs_what_pip_does():
