@@ -44,6 +44,19 @@ def test_citation_and_recipe_are_yaml():
     assert yaml.safe_load((ROOT / ".ci" / "conda" / "recipe.yaml").read_text("utf-8"))["schema_version"] == 1
 
 
+def test_workflows_follow_the_project():
+    """They run the scripts of ``.ci``, on every Python that the classifiers name; nothing else tests or builds."""
+    yaml = required("yaml")
+    jobs = {}
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        jobs |= yaml.safe_load(path.read_text("utf-8"))["jobs"]
+    commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+    assert {*commands} == {".ci/run", ".ci/run core", ".ci/release dist"}
+    pythons = re.findall(r"Python :: (3\.\d+)\"", PROJECT)
+    assert jobs["core"]["strategy"]["matrix"]["python"] == pythons
+    assert PROJECT.count(f'requires-python = ">={pythons[0]}"') == 1
+
+
 @pytest.mark.parametrize("other", ["structures.py", "structures/__init__.py"])
 def test_a_module_of_another_is_refused(tmp_path, other):
     (tmp_path / other).parent.mkdir(exist_ok=True)
