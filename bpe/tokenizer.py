@@ -7,7 +7,7 @@ import difflib
 import inspect
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, AnyStr, TypeAlias
+from typing import TYPE_CHECKING, Any, AnyStr, TypeAlias, Unpack
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import StreamDecoder, StreamEncoder, encode_parts
 from bpe.pipeline.engine import engine_of
 from bpe.splitting.pattern import Dialect, Pattern, everything_compiled
-from bpe.splitting.specials import NO_TOKENS, Rules, SpecialOptions, Specials
+from bpe.splitting.specials import NO_TOKENS, Rules, SpecialOptions, Specials, takes_special_options
 from bpe.support.old_names import NEW_NAME_OF, OldName
 from bpe.support.progress import Progress
 from bpe.support.text import as_bytes, as_text, utf8_of
@@ -35,9 +35,10 @@ from bpe.vocabulary.parts import Packed, packed, unpacked, with_vocab_size
 from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import tiktoken
     import tokenizers
-    from typing_extensions import Self, Unpack
 
     from bpe.auditing import Audit
     from bpe.corpus import CorpusLike
@@ -365,6 +366,7 @@ class Tokenizer:
         engine, data = self.engine, utf8_of(text)
         return engine.encoder_for(data, engine.ordinary_rules).encode(data)
 
+    @takes_special_options
     def tokens(self, text: str | bytes, **special: Unpack[SpecialOptions]) -> list[bytes]:
         """Return the bytes of each token of a text; else as :meth:`encode`.
 
@@ -380,11 +382,13 @@ class Tokenizer:
         data = utf8_of(text)
         return [*map(self.token_bytes, self.engine.encoder_for(data, rules, text).encode(data))]
 
+    @takes_special_options
     def encode_to_numpy(self, text: str | bytes, **special: Unpack[SpecialOptions]) -> np.ndarray:
         """Encode a text to an array, ``(n,) uint32``; else as :meth:`encode`."""
         data, rules = utf8_of(text), self._rules("encode_to_numpy", special)
         return self.engine.encoder_for(data, rules, text).encode_to_numpy(data)
 
+    @takes_special_options
     def encode_with_offsets(
         self, text: str | bytes, **special: Unpack[SpecialOptions]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -406,6 +410,7 @@ class Tokenizer:
         """
         return offsets.encode_with_offsets(self.engine, text, self._rules("encode_with_offsets", special))
 
+    @takes_special_options
     def encode_segments(
         self, segments: Iterable[tuple[str | bytes, Any]], **special: Unpack[SpecialOptions]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -445,6 +450,7 @@ class Tokenizer:
         """
         return offsets.encode_segments(self.engine, segments, self._rules("encode_segments", special))
 
+    @takes_special_options
     def encode_with_dropout(
         self, text: str | bytes, dropout: float, *, seed: int, **special: Unpack[SpecialOptions]
     ) -> list[int]:
@@ -473,6 +479,7 @@ class Tokenizer:
         )
 
     # ------------------------------------------------------------------------------------- many texts
+    @takes_special_options
     def encode_batch(
         self, texts: Iterable[str | bytes], threads: int | None = None, **special: Unpack[SpecialOptions]
     ) -> list[list[int]]:
@@ -488,6 +495,7 @@ class Tokenizer:
         """
         return batches.encode_batch(self.engine, texts, threads, self._rules("encode_batch", special))
 
+    @takes_special_options
     def encode_batch_to_numpy(
         self, texts: Iterable[str | bytes], threads: int | None = None, **special: Unpack[SpecialOptions]
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -505,6 +513,7 @@ class Tokenizer:
         )
 
     # ---------------------------------------------------------------------------------- text in parts
+    @takes_special_options
     def encode_iterable(
         self, texts: Iterable[str | bytes], **special: Unpack[SpecialOptions]
     ) -> Iterator[int]:
@@ -523,6 +532,7 @@ class Tokenizer:
         """
         return encode_parts(self.engine, texts, self._rules("encode_iterable", special))
 
+    @takes_special_options
     def stream_encoder(self, **special: Unpack[SpecialOptions]) -> StreamEncoder:
         """Return an encoder of a text that is fed in parts, with ``feed(text)`` and ``finish()``.
 
@@ -530,11 +540,13 @@ class Tokenizer:
         """
         return StreamEncoder(self.engine, self._rules("stream_encoder", special))
 
+    @takes_special_options
     def appendable_encoder(self, **special: Unpack[SpecialOptions]) -> AppendableEncoder:
         """Return an encoder of a text that grows, with ``append(text)``, ``count()`` and ``ids()``."""
         return AppendableEncoder(self.engine, self._rules("appendable_encoder", special))
 
     # ------------------------------------------------------------------------------ numbers of tokens
+    @takes_special_options
     def count(self, text: str | bytes, limit: int | None = None, **special: Unpack[SpecialOptions]) -> int:
         """Return the number of tokens of a text; ``limit + 1`` if there are more than `limit`.
 
@@ -542,6 +554,7 @@ class Tokenizer:
         """
         return self.engine.count(text, limit, self._rules("count", special))
 
+    @takes_special_options
     def truncate(self, text: AnyStr, max_tokens: int, **special: Unpack[SpecialOptions]) -> AnyStr:
         """Return a text cut to at most `max_tokens` tokens; the text itself if it has no more.
 
@@ -851,6 +864,7 @@ class Tokenizer:
             growing.ids()
 
     # ----------------------------------------------------------------------------------- files of ids
+    @takes_special_options
     def encode_files(
         self,
         corpus: CorpusLike,
@@ -908,6 +922,7 @@ class Tokenizer:
             progress=progress,
         )
 
+    @takes_special_options
     def encode_shards(
         self,
         corpus: CorpusLike,

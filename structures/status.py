@@ -61,7 +61,7 @@ def error(status: int, what: object) -> Exception:
 class Failure(KeyError, IndexError, ValueError, OverflowError, MemoryError):
     """Makes the exception of a status for compiled code, which raises by calling a class with arguments.
 
-    What arrives is of the class of :func:`error`. Python 3.10 looks at this class, too, to find a handler.
+    What arrives is of the class of :func:`error`.
     """
 
     def __new__(cls, status: int, name: str, subject: str, *values: Any) -> Any:

@@ -13,6 +13,7 @@ unknown       neither a witness nor a proof was found
 :mod:`bpe.auditing.measures` measures texts. :mod:`bpe.auditing.audit` combines them.
 """
 
-from bpe.auditing.audit import Audit, TextFigures
+from bpe.auditing.audit import Audit
+from bpe.auditing.measures import TextFigures
 
 __all__ = ["Audit", "TextFigures"]

@@ -239,7 +239,7 @@ PATTERNS = ("gpt2", "cl100k", "o200k", "llama3", "qwen2", "deepseek", "whitespac
 OTHER_NAMES = ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
 
 
-class PatternType(click.ParamType):
+class PatternType(click.ParamType):  # type: ignore[type-arg]  # not generic in click 8.1
     """The name of a pattern, which shells complete, or a regular expression; never empty."""
 
     name = "pattern"

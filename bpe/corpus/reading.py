@@ -145,7 +145,7 @@ def _plain(source: _Source, block_bytes: int) -> Iterator[bytes]:
 
 def _gunzipped(source: _Source, block_bytes: int) -> Iterator[bytes]:
     with gzip.GzipFile(fileobj=source, mode="rb") as file:  # type: ignore[call-overload]  # it is only read
-        yield from _plain(file, block_bytes)  # type: ignore[arg-type]
+        yield from _plain(file, block_bytes)
     if not source.place:
         raise EOFError("the file is empty")
 

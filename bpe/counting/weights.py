@@ -90,7 +90,7 @@ def factors_of(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) 
         if name not in weights:
             raise ValueError(f"there is no weight for source {name!r}")
         weight = weights[name]
-        if isinstance(weight, bool) or not isinstance(weight, Real):
+        if isinstance(weight, bool) or not isinstance(weight, (float, Real)):
             raise TypeError(f"the weight of {name!r} must be a number, not {type(weight).__name__}")
         if not (math.isfinite(weight) and 0 <= weight <= INT64_MAX / UNIT):
             raise ValueError(
@@ -143,7 +143,7 @@ def temperature_weights(sources: Mapping[str, WordCounts], temperature: float) -
     {'en': 0.5, 'de': 1.0}
     """
     check_sources(sources)
-    if isinstance(temperature, bool) or not isinstance(temperature, Real):
+    if isinstance(temperature, bool) or not isinstance(temperature, (float, Real)):
         raise TypeError(f"temperature must be a number, not {type(temperature).__name__}")
     if not temperature > 0:
         raise ValueError(f"temperature must be a number above 0, not {temperature}")

@@ -289,7 +289,7 @@ class WordCounts:
     # --------------------------------------------------------------------------------------------- views
     def items(self) -> ItemsView[bytes, int]:
         """Return a view of (word, count), in the order of first appearance: O(1), to iterate over it O(n)."""
-        return _Items(self)  # type: ignore[arg-type]  # the view uses no other method of a mapping
+        return _Items(self)  # the view uses no other method of a mapping
 
     def most_common(self, k: int | None = None) -> list[tuple[bytes, int]]:
         """Return the words with the greatest counts; among equals, the first to appear.

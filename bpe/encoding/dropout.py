@@ -26,7 +26,7 @@ def encode_with_dropout(
     engine: Engine, text: str | bytes, dropout: float, seed: int, rules: Rules
 ) -> list[int]:
     """Encode a text; each merge is passed over with probability `dropout` at a step."""
-    if not isinstance(dropout, Real):
+    if not isinstance(dropout, (float, Real)):
         raise TypeError(f"dropout must be a number, not {type(dropout).__name__}")
     if not 0 <= dropout <= 1:
         raise ValueError(f"dropout must be a probability, from 0 to 1, not {dropout}")

@@ -52,8 +52,7 @@ from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from typing_extensions import Self
+    from typing import Self
 
     from bpe.corpus import CorpusLike
     from bpe.encoding.encoder import Encoder, Room

@@ -282,8 +282,8 @@ class NextTokens:
         codes = codes_beginning_with(begun)
         symbols = self._configurations.symbol_of[codes.start : codes.stop] if codes else np.empty(0, np.int64)
         symbols = np.unique(symbols[symbols >= 0])
-        may_begin: list[bool] = (self._configurations.next_of[:, symbols] >= 0).any(axis=1).tolist()
-        return may_begin
+        may_begin: np.ndarray = (self._configurations.next_of[:, symbols] >= 0).any(axis=1)
+        return may_begin.tolist()
 
     def _may_go_on(self, start: Hypothesis) -> bool:
         """Return whether more tokens lead to a place where the piece may end."""

@@ -68,7 +68,7 @@ def encode_segments(
 
 
 def _checked_segments(
-    segments: Iterable[tuple[str | bytes, Any]],
+    segments: Iterable[Any],
 ) -> tuple[list[Any], list[Any]]:
     """Return texts and labels; an error names the segment that is wrong."""
     texts, labels = list[Any](), []

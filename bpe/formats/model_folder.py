@@ -85,7 +85,7 @@ def _read(path: Path) -> Any:
     try:
         if len(data) > MAX_FILES:
             raise ValueError(f"more than {MAX_FILES} bytes")
-        content: Any = read_json(data) if path.suffix == ".json" else data.decode()
+        content = read_json(data) if path.suffix == ".json" else data.decode()
         if not isinstance(content, FILES[path.name]):
             raise ValueError("not an object")
         to_text({"files": {path.name: content}})  # checks it

@@ -250,7 +250,7 @@ def _piece_of(fields: list[tuple[int, FieldValue]], where: str) -> _Piece:
             (score,) = struct.unpack("<f", value)
         elif number == 3:
             need(value in range(1, 7), f"{where}.type is {value!r:.50}, not a known type")
-            kind = int(value)  # type: ignore[arg-type]
+            kind = int(value)
     need(bool(text), f"{where} has no text")
     need(len(text) <= MAX_PIECE, f"{where} has {len(text)} characters; at most {MAX_PIECE} can be read")
     need(score == score, f"{where}.score is not a number")

@@ -217,7 +217,7 @@ def _state_of(tokenizer: Any) -> tuple[str, int]:
 
 
 # --------------------------------------------------------------------------------------------- wrapped
-class _Wrapped(_Base):
+class _Wrapped(_Base):  # type: ignore[misc]
     """The methods of a wrapped tokenizer; the original's class comes after it."""
 
     _bpe_original: type

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, AnyStr, NamedTuple
+from typing import TYPE_CHECKING, AnyStr, NamedTuple, Unpack
 
 import numpy as np
 
+from bpe.splitting.specials import SpecialOptions, takes_special_options
 from bpe.support.text import is_between_characters
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from bpe.splitting.specials import SpecialOptions
     from bpe.tokenizer import Tokenizer
 
 _SPARE = 4096  # more characters than a chunk can have: a piece may need what follows it
@@ -31,6 +29,7 @@ class Chunk(NamedTuple):
     """``(n,) uint32``: those of the part by itself."""
 
 
+@takes_special_options
 def chunks(
     tok: Tokenizer,
     text: AnyStr,
@@ -99,7 +98,7 @@ def chunks(
         first = max(len(ids) - overlap, 1)
         is_begin = token_starts[first:] >= token_ends[first - 1 : -1]
         places = token_starts[first:][is_begin].tolist()
-        starts = [
-            start + place for place in places if isinstance(part, str) or is_between_characters(part, place)
-        ]
+        if not isinstance(part, str):
+            places = [place for place in places if is_between_characters(part, place)]
+        starts = [start + place for place in places]
     return found

@@ -16,7 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, zip_longest
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -24,12 +24,10 @@ from bpe.encoding.canonicity import id_array
 from bpe.encoding.decoding import checked_ids
 from bpe.encoding.streams import Begins
 from bpe.splitting.boundaries import cut_inside
-from bpe.splitting.specials import NOTHING_AROUND, Rules, SpecialOptions, refusal
+from bpe.splitting.specials import NOTHING_AROUND, Rules, SpecialOptions, refusal, takes_special_options
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from bpe.encoding.engine import Engine
     from bpe.splitting.pattern import Pattern
     from bpe.tokenizer import Tokenizer
@@ -40,6 +38,7 @@ _WIDEST = 4  # bytes of a character
 Ids = Sequence[int] | np.ndarray
 
 
+@takes_special_options
 def append(
     tok: Tokenizer, ids: Ids, text: str | bytes, **special: Unpack[SpecialOptions]
 ) -> tuple[int, list[int]]:
@@ -108,6 +107,7 @@ def _append(engine: Engine, ids: Ids, n_ids: int, text: str | bytes, rules: Rule
     return end.first + n_same, new[n_same:]
 
 
+@takes_special_options
 def continue_ids(tok: Tokenizer, ids: Ids, text: str | bytes, **special: Unpack[SpecialOptions]) -> list[int]:
     """Return the ids of a text that follows other ids, which stay, whatever they are.
 
@@ -184,6 +184,7 @@ def _continue(engine: Engine, ids: Ids, n_ids: int, text: str | bytes, rules: Ru
     return new
 
 
+@takes_special_options
 def reuse(
     tok: Tokenizer,
     ids: Ids,

@@ -12,22 +12,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from bpe.encoding.batches import encode_batch_to_numpy
 from bpe.encoding.canonicity import id_array
 from bpe.encoding.decoding import checked_ids
+from bpe.splitting.specials import SpecialOptions, takes_special_options
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from typing_extensions import Unpack
-
     from bpe.encoding.engine import Engine
-    from bpe.splitting.specials import SpecialOptions
     from bpe.tokenizer import Tokenizer
 
 _Cuts = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -87,6 +85,7 @@ def align(
     return _around(a_cuts, len(a_ends)), _around(b_cuts, len(b_ends)), places
 
 
+@takes_special_options
 def align_text(a: Tokenizer, b: Tokenizer, text: str | bytes, **special: Unpack[SpecialOptions]) -> _Cuts:
     """Encode a text with two tokenizers; return the smallest groups of ids that stand for the same bytes.
 

@@ -75,7 +75,7 @@ class FileEngine(Engine):
         return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)
 
     @made_once
-    def around(self) -> Around:  # type: ignore[override]
+    def around(self) -> Around:
         """Return what ``add_special_tokens`` puts before and after the ids of a text."""
         post = PostProcessor.of(self._post_processor_entry())
         return post.before, post.after

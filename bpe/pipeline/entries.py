@@ -51,7 +51,7 @@ class FromEntry:
         return f"{type(self).__name__}.of({self.entry!r:.200})"
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and isinstance(other, FromEntry) and other._json == self._json
+        return type(other) is type(self) and other._json == self._json
 
     def __hash__(self) -> int:
         return hash((type(self), self._json))

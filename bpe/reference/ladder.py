@@ -277,8 +277,8 @@ def rounded(number: float) -> str:
 
 def plot(figures: Sequence[Figure], path: Path) -> None:
     """Draw the seconds as bars on a logarithmic axis; the file depends on the figures only."""
-    from matplotlib import rc_context  # type: ignore[import-not-found]
-    from matplotlib.figure import Figure as Canvas  # type: ignore[import-not-found]
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure as Canvas
 
     from bpe.support.files import atomic_write
 

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bpe.splitting.regex_engine import check_expressions, compiled, split_by_expressions, unicode_version
 from bpe.support.text import as_bytes, as_text
@@ -255,8 +255,9 @@ class Pattern:
                     f"If you mean a regular expression, write '(?:{pattern})'"
                 )
             pattern = [pattern]
-        if isinstance(pattern, Iterable) and not isinstance(pattern, (bytes, bytearray)):
-            sources = tuple(pattern)
+        given: Any = pattern
+        if isinstance(given, Iterable) and not isinstance(given, (bytes, bytearray)):
+            sources = tuple(given)
             if all(isinstance(source, str) for source in sources):
                 return (
                     cls(_SOURCES_OF[_SPELLINGS[sources]]) if sources in _SPELLINGS else cls(sources, dialect)

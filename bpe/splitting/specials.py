@@ -8,8 +8,9 @@ Added tokens are found in the same search, and need not be allowed.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Literal, TypeAlias, TypedDict
+from collections.abc import Callable, Collection
+from inspect import Parameter, signature
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from bpe.splitting.special_search import cached_by_size, exact_bytes, search_for
 
@@ -19,12 +20,30 @@ NO_TOKENS: frozenset[str] = frozenset()
 NOTHING_AROUND: Around = ((), ())
 
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
 class SpecialOptions(TypedDict, total=False):
     """The options for special tokens of everything that encodes, as ``Tokenizer.encode`` describes them."""
 
     allowed_special: Specials | None
     disallowed_special: Specials
     add_special_tokens: bool
+
+
+_SHOWN = [
+    Parameter("allowed_special", Parameter.KEYWORD_ONLY, default=None, annotation="Specials | None"),
+    Parameter("disallowed_special", Parameter.KEYWORD_ONLY, default="all", annotation="Specials"),
+    Parameter("add_special_tokens", Parameter.KEYWORD_ONLY, default=False, annotation="bool"),
+]
+
+
+def takes_special_options(function: Function) -> Function:
+    """Show what ``**special`` of a function stands for, in ``help()`` and in editors."""
+    own = signature(function)
+    parameters = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+    function.__signature__ = own.replace(parameters=[*parameters, *_SHOWN])  # type: ignore[attr-defined]
+    return function
 
 
 class Rules:
@@ -107,7 +126,7 @@ def make_rules(
 
 def as_set(tokens: Specials, name: str) -> frozenset[str]:
     """Return a collection of tokens as a set; the TypeError for anything else names the option."""
-    is_collection = isinstance(tokens, Collection) and not isinstance(tokens, (str, bytes))
+    is_collection = not isinstance(tokens, (str, bytes)) and isinstance(tokens, Collection)
     if not is_collection or not all(isinstance(token, str) for token in tokens):
         raise TypeError(f"{name} must be 'all' or a collection of str, not {tokens!r}")
     return frozenset(tokens)

@@ -33,10 +33,14 @@ _PARTS = {
     "files": dict,
 }
 
-FILES = {"tokenizer_config.json": dict, "special_tokens_map.json": dict, "chat_template.jinja": str}
+FILES: dict[str, type[Any]] = {
+    "tokenizer_config.json": dict,
+    "special_tokens_map.json": dict,
+    "chat_template.jinja": str,
+}
 """The files of a folder that are kept, and the types of their content."""
 
-_NAMES = {dict: "an object", str: "a text"}
+_NAMES: dict[type[Any], str] = {dict: "an object", str: "a text"}
 
 MAX_FILES = 1 << 24
 """How many bytes they may have, all together."""

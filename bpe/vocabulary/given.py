@@ -47,8 +47,9 @@ def vocabulary_of(token_bytes: GivenTokens, merges: GivenMerges, special_tokens:
 def numbered(special_tokens: GivenSpecials, bytes_of: Mapping[int, bytes]) -> dict[str, int]:
     """Return special tokens with their ids."""
     if not isinstance(special_tokens, Iterable):
-        kind = type(special_tokens).__name__
-        raise TypeError(f"special_tokens must be a list of str, or map str to id, not be {kind}")
+        raise TypeError(
+            f"special_tokens must be a list of str, or map str to id, not be {type(special_tokens).__name__}"
+        )
     tokens = check_specials(special_tokens)
     if isinstance(special_tokens, Mapping):
         items = special_tokens.items()

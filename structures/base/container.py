@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from copy import deepcopy
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numba import config, types
@@ -33,9 +33,6 @@ from structures.compiling.numba_private import Signature
 from structures.compiling.without_jit import PlainContainer
 from structures.primitives.simd import NONE
 from structures.status import INT64_MAX, INT64_MIN, error, int64
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 # ------------------------------------------------------------------------------------- the Python class
@@ -82,7 +79,13 @@ def _size(self):
     return self.size
 
 
-class Facade(structref.StructRefProxy, metaclass=ContainerClass):
+if TYPE_CHECKING:
+    _Proxy = object  # numba has no types: of a class that is Any, type checkers would accept every name
+else:
+    _Proxy = structref.StructRefProxy
+
+
+class Facade(_Proxy, metaclass=ContainerClass):
     """Base of the container classes.
 
     A subclass defines ``__new__``, which returns ``cls._like(kernel_that_makes_one())``, and two methods that
@@ -110,11 +113,16 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
     """
 
     __slots__ = ()
-    _numba_type_ = structref.StructRefProxy._type  # numba has a property in Python there, which takes longer
+    _numba_type_: Any = (
+        structref.StructRefProxy._type
+    )  # numba has a property in Python there, which takes longer
     __hash__ = None  # type: ignore[assignment]  # containers change
     __reversed__ = None  # c[key] exists, but not c[0], c[1], ...
 
     _kernels: Any  # the methods of the numba type, set by bind
+    _type: Any
+    _meminfo: Any
+    _numba_box_: Any
     _only_type: Any  # the numba type of a class that has one
     from_arrays: Any
     to_arrays: Any
@@ -136,10 +144,11 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
         shown = f"<{type(self).__name__} of {n}"
         if not 0 < n <= _FEW:  # the first entries of many would take too long, for a debugger
             return f"{shown}>"
+        entries: Any = self
         if hasattr(self, "items"):
-            first, ends = [f"{key!r}: {value!r}" for key, value in islice(self.items(), _SHOWN)], "{}"
+            first, ends = [f"{key!r}: {value!r}" for key, value in islice(entries.items(), _SHOWN)], "{}"
         else:
-            first, ends = list(map(repr, islice(self, _SHOWN))), "[]"
+            first, ends = list(map(repr, islice(entries, _SHOWN))), "[]"
         more = ["..."] * (n > _SHOWN)
         return f"{shown}: {ends[0]}{', '.join([*first, *more])}{ends[1]}>"
 
@@ -171,7 +180,7 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
         return other
 
     @classmethod
-    def _like(cls, made: Any) -> Any:
+    def _like(cls, made: Any) -> Self:
         """Return what a kernel has made as an instance of this class; kernels do not know subclasses."""
         if isinstance(made, PlainContainer):
             return cls._numba_box_(made.struct_type, made)

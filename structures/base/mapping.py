@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 
 from structures import status
 from structures.base.container import Facade, pairs_of
 from structures.base.struct_type import StructType, method
+from structures.base.typing import Default, Key, Number
 from structures.compiling.jit import inner, kernel, quiet
 from structures.primitives.simd import smaller
 from structures.status import error, float64, float64_array, int64, int64_array
 
-NOT_GIVEN: Any = object()  # instead of a default
+
+class _NotGiven:
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+NOT_GIVEN: Any = _NotGiven()  # instead of a default
 AHEAD = 16  # how many items ahead a key is prefetched
 
 
@@ -166,7 +173,7 @@ def _equals(self, other):
     return True
 
 
-class Keyed(Facade):
+class Keyed(Facade, Generic[Key, Number]):
     """Base of the classes that map keys to numbers."""
 
     __slots__ = ()
@@ -199,26 +206,26 @@ class Keyed(Facade):
             return int64_array(values, name, self._float_hint)
         return float64_array(values, name)
 
-    def __getitem__(self, key: int) -> Any:
+    def __getitem__(self, key: Key) -> Number:
         key = self._key(key)
         value = self._kernels.get(self, key, 0)  # numba may look up one that is left out at every call
         if not value and not self._kernels.contains(self, key):
             raise KeyError(key)
         return value
 
-    def __setitem__(self, key: int, value: Any) -> None:
+    def __setitem__(self, key: Key, value: Any) -> None:
         self._done(self._kernels.set(self, self._key(key), self._number(value, self._noun)), key)
 
-    def __delitem__(self, key: int) -> None:
+    def __delitem__(self, key: Key) -> None:
         self._done(self._kernels.remove(self, self._key(key)), key)
 
     def __contains__(self, key: Any) -> bool:
         return self._is_key(key) and self._kernels.contains(self, self._key(key))
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self) -> Iterator[Key]:
         return iter(self.to_arrays()[0].tolist())
 
-    def set(self, key: int, value: Any) -> None:
+    def set(self, key: Key, value: Any) -> None:
         """Set `key` to a value, as ``c[key] = value`` does.
 
         Parameters
@@ -246,7 +253,7 @@ class Keyed(Facade):
         """
         self[key] = value
 
-    def remove(self, key: int) -> None:
+    def remove(self, key: Key) -> None:
         """Remove a key, as ``del c[key]`` does.
 
         Parameters
@@ -271,7 +278,7 @@ class Keyed(Facade):
         """
         del self[key]
 
-    def get(self, key: int, default: Any = 0) -> Any:
+    def get(self, key: Key, default: Default = 0) -> Number | Default:  # type: ignore[assignment]
         """Return the number of `key`, or `default` for a missing key."""
         if not self._is_key(key):
             return default
@@ -398,7 +405,7 @@ class Keyed(Facade):
         """
         return self._kernels.remove_many(self, self._keys(keys))
 
-    def setdefault(self, key: int, default: Any = 0) -> Any:
+    def setdefault(self, key: Key, default: Any = 0) -> Number:
         """Return the number of `key`; if it is missing, set it to `default` first.
 
         Parameters
@@ -439,7 +446,7 @@ class Keyed(Facade):
         """Return the numbers, ``(n,)``, in the order of :meth:`to_arrays`."""
         return self.to_arrays()[1]
 
-    def items(self) -> Iterator[tuple[int, Any]]:
+    def items(self) -> Iterator[tuple[Key, Number]]:
         """Iterate over (key, number) in the order of :meth:`to_arrays`, as they were at the call.
 
         Returns
@@ -503,7 +510,7 @@ class Keyed(Facade):
         return [key for key, _ in pairs], [value for _, value in pairs]
 
 
-class Map(Keyed):
+class Map(Keyed[Key, Number]):
     """Base of the maps, whose :meth:`update` is like that of a dict; ``==`` compares with mappings, too."""
 
     __slots__ = ()

@@ -9,6 +9,7 @@ import numpy as np
 from structures import status
 from structures.base.mapping import NOT_GIVEN, Keyed, KeyedType
 from structures.base.struct_type import method
+from structures.base.typing import Default, Number
 from structures.compiling.jit import inner, kernel, quiet
 from structures.primitives.memory import new_words
 from structures.primitives.simd import larger, smaller
@@ -60,7 +61,7 @@ def _replace(self, key, count):
     return top
 
 
-class Counted(Keyed):
+class Counted(Keyed[int, Number]):
     """Base of the classes of keys with counts that have a top."""
 
     __slots__ = ()
@@ -130,7 +131,7 @@ class Counted(Keyed):
         if not len(self):
             raise error(status.EMPTY, type(self).__name__)
 
-    def peek(self) -> tuple[int, Any]:
+    def peek(self) -> tuple[int, Number]:
         """Return (key, count) of the top; of equal counts, the one that :meth:`pop` would return.
 
         Returns
@@ -156,7 +157,7 @@ class Counted(Keyed):
         self._must_have_keys()
         return self._kernels.peek(self)
 
-    def pop(self, *unnamed: Any, default: Any = NOT_GIVEN) -> Any:
+    def pop(self, *unnamed: Any, default: Default = NOT_GIVEN) -> tuple[int, Number] | Default:
         """Remove the top; return its (key, count).
 
         Parameters
@@ -198,7 +199,7 @@ class Counted(Keyed):
         self._must_have_keys()
         return self._kernels.pop(self)
 
-    def replace(self, key: int, count: Any) -> tuple[int, Any]:
+    def replace(self, key: int, count: Any) -> tuple[int, Number]:
         """Remove the top and set `key` to `count`; return (key, count) of the old top.
 
         Parameters

@@ -178,7 +178,7 @@ def turn_to_write(folder: str) -> Iterator[None]:
     Nobody waits for more than :data:`LONGEST_WAIT`: the other process may be suspended.
     """
     if fcntl is None:
-        yield
+        yield  # type: ignore[unreachable]  # not on Windows
         return
     opened = os.open(folder, os.O_RDONLY)
     try:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from numba import config, typeof
 
 from structures.compiling.dispatchers import dispatcher
 from structures.compiling.without_jit import interpreted
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _compiled(function: Callable[..., Any], kind: str) -> Any:
@@ -24,7 +26,11 @@ def _compiled(function: Callable[..., Any], kind: str) -> Any:
     return dispatcher(function, kind)
 
 
-def kernel(function: Callable[..., Any] | None = None, *, quiet: bool = False) -> Any:
+@overload
+def kernel(function: Function, *, quiet: bool = ...) -> Function: ...
+@overload
+def kernel(function: None = ..., *, quiet: bool = ...) -> Callable[[Function], Function]: ...
+def kernel(function: Any = None, *, quiet: bool = False) -> Any:
     """Compile a function lazily, without the GIL, cached on disk until a source changes.
 
     Use it in place of ``numba.njit(cache=True)`` for functions that call functions of this package. The key

@@ -32,7 +32,7 @@ Source: Knuth, The Art of Computer Programming, 2.2.2, sequential allocation of 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Generic, Self, overload
 
 import numpy as np
 from numba import types
@@ -41,6 +41,7 @@ from structures import status
 from structures.base.container import Facade, named_by_package
 from structures.base.in_njit import check_arguments, class_method, constructor, dtype_of_numbers
 from structures.base.struct_type import bind
+from structures.base.typing import Number
 from structures.deques.deque_kernels import DequeType, deque_of, deque_type, new_deque, state
 from structures.status import (
     DTYPE_HINT,
@@ -57,7 +58,7 @@ from structures.status import (
 _DTYPES = ("int64", "int32", "float64", "float32")
 
 
-class Deque(Facade):
+class Deque(Facade, Generic[Number]):
     """Double-ended queue of numbers, like ``collections.deque``, but every index takes O(1).
 
     It is thread-safe (:mod:`structures.base.locks`).
@@ -98,7 +99,11 @@ class Deque(Facade):
 
     __slots__ = ()
 
-    def __new__(cls, dtype: Any = np.int64) -> Deque:
+    @overload
+    def __new__(cls, dtype: type[Number] = ...) -> Self: ...
+    @overload
+    def __new__(cls, dtype: Any = ...) -> Self: ...
+    def __new__(cls, dtype: Any = np.int64) -> Self:
         kind = cls.type(dtype)
         return cls._like(new_deque(kind, kind.dtype.type(0)))
 
@@ -133,7 +138,7 @@ class Deque(Facade):
         return deque_type(dtype_name(dtype, _DTYPES))
 
     @classmethod
-    def from_array(cls, values: Any) -> Deque:
+    def from_array(cls, values: Any) -> Self:
         """Build a deque from an array, whose dtype it has.
 
         Parameters
@@ -183,10 +188,10 @@ class Deque(Facade):
         """The dtype of the elements."""
         return self._type.dtype
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Number]:
         return iter(self.to_array().tolist())
 
-    def __reversed__(self) -> Iterator[Any]:  # type: ignore[override]
+    def __reversed__(self) -> Iterator[Number]:  # type: ignore[override]
         return reversed(self.to_array().tolist())
 
     def _value(self, value: Any) -> Any:
@@ -204,7 +209,7 @@ class Deque(Facade):
         if not len(self):
             raise error(status.NO_ELEMENT, type(self).__name__)
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> Number:
         return self._kernels.get(self, self._index(index))
 
     def __setitem__(self, index: int, value: Any) -> None:
@@ -266,7 +271,7 @@ class Deque(Facade):
         """
         self._done(self._kernels.appendleft(self, self._value(value)), "one more element")
 
-    def pop(self) -> Any:
+    def pop(self) -> Number:
         """Remove the last element and return it.
 
         Returns
@@ -291,7 +296,7 @@ class Deque(Facade):
         self._must_not_be_empty()
         return self._kernels.pop(self)
 
-    def popleft(self) -> Any:
+    def popleft(self) -> Number:
         """Remove the first element and return it.
 
         Returns

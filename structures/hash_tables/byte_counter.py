@@ -53,6 +53,7 @@ import numpy as np
 from structures.base.container import Facade, named_by_package
 from structures.base.in_njit import class_method, makes_empty, must_be_integers
 from structures.base.struct_type import bind
+from structures.base.typing import Default
 from structures.hash_tables.byte_counter_kernels import (
     ByteCounterType,
     byte_counter_of,
@@ -184,7 +185,7 @@ class ByteCounter(Facade):
     def _equals(self, other: Any) -> bool:
         return equals(self, other)
 
-    def get(self, word: Any, default: Any = 0) -> Any:
+    def get(self, word: Any, default: Default = 0) -> int | Default:  # type: ignore[assignment]
         """Return the count of `word`, or `default` for a missing word."""
         data = array_of(word)
         count = self._kernels.get(self, data, 0, data.size)

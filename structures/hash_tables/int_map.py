@@ -43,7 +43,7 @@ Source: buckets, linear probing, deletion without tombstones: Knuth, The Art of 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self, overload
 
 import numpy as np
 from numba import types
@@ -52,13 +52,14 @@ from structures.base.container import named_by_package
 from structures.base.in_njit import class_method, constructor, must_be_entries, only_empty
 from structures.base.mapping import NOT_GIVEN, Map
 from structures.base.struct_type import bind
+from structures.base.typing import Default, Number
 from structures.hash_tables.int_map_kernels import IntMapType, map_of, map_type, new_map, state
 from structures.hash_tables.int_map_table import BUCKET, EMPTY, ROOM, capacity_of, locate
 from structures.primitives.hashing import SEED
 from structures.status import DTYPE_HINT, dtype_name, int64, int64_array
 
 
-class IntMap(Map):
+class IntMap(Map[int, Number]):
     """Hash map from int64 to int64, or to float64.
 
     It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` there are the same methods and
@@ -110,7 +111,13 @@ class IntMap(Map):
 
     _float_hint = DTYPE_HINT
 
-    def __new__(cls, items: Any = (), dtype: Any = np.int64) -> IntMap:
+    @overload
+    def __new__(cls, items: type[Number]) -> Self: ...
+    @overload
+    def __new__(cls, items: Any = ..., dtype: type[Number] = ...) -> Self: ...
+    @overload
+    def __new__(cls, items: Any = ..., dtype: Any = ...) -> Self: ...
+    def __new__(cls, items: Any = (), dtype: Any = np.int64) -> Self:
         if isinstance(items, (type, np.dtype, str)):
             items, dtype = (), items
         return cls.from_arrays(*cls._unzipped(items), dtype)
@@ -146,7 +153,7 @@ class IntMap(Map):
         return map_type(dtype_name(np.int64 if dtype is None else dtype))
 
     @classmethod
-    def from_arrays(cls, keys: Any, values: Any, dtype: Any = np.int64) -> IntMap:
+    def from_arrays(cls, keys: Any, values: Any, dtype: Any = np.int64) -> Self:
         """Build a map from two arrays; a repeated key has its last value.
 
         Parameters
@@ -224,7 +231,7 @@ class IntMap(Map):
         """
         self._done(self._kernels.add(self, int64(key), self._number(delta, "delta")), key)
 
-    def pop(self, key: int, default: Any = NOT_GIVEN) -> Any:
+    def pop(self, key: int, default: Default = NOT_GIVEN) -> Number | Default:
         """Remove `key` and return its value.
 
         Parameters

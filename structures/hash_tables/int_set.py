@@ -132,7 +132,7 @@ class IntSet(Facade):
             return set(self) == other
         return super().__eq__(other)
 
-    __hash__ = None  # type: ignore[assignment]  # containers change
+    __hash__ = None  # containers change
 
     def __contains__(self, key: Any) -> bool:
         return self._is_int64(key) and self._kernels.contains(self, int(key))
@@ -159,10 +159,14 @@ class IntSet(Facade):
         return self._combined("_xor", other)
 
     def __le__(self, other: IntSet) -> bool:
-        return self._kernels._le(self, other) if isinstance(other, IntSet) else NotImplemented
+        if not isinstance(other, IntSet):
+            return NotImplemented
+        return self._kernels._le(self, other)
 
     def __lt__(self, other: IntSet) -> bool:
-        return len(self) < len(other) and self <= other if isinstance(other, IntSet) else NotImplemented
+        if not isinstance(other, IntSet):
+            return NotImplemented
+        return len(self) < len(other) and self <= other
 
     def __ior__(self, other: Any) -> IntSet:  # type: ignore[misc]  # any keys, as update
         self.update(other)

@@ -209,7 +209,8 @@ class KBest(Facade):
         row_type = cls.type(dtype, id_dtype)
         if n_rows * (k + ROW_LANES) >= 2**46:
             raise MemoryError(f"no memory for {n_rows} rows of {k} entries")
-        self = cls._like(new_k_best(row_type, 0, k, *row_type.last, bool(flags)))
+        infinity, no_id = row_type.last
+        self = cls._like(new_k_best(row_type, 0, k, infinity, no_id, bool(flags)))
         cls._done(take_rows(self, n_rows), f"{n_rows} rows of {k} entries")
         return self
 

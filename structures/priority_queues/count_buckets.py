@@ -75,6 +75,7 @@ from structures.base.in_njit import class_method, makes_empty, must_be_entries
 from structures.base.mapping import NOT_GIVEN
 from structures.base.queue import Counted
 from structures.base.struct_type import bind
+from structures.base.typing import Default
 from structures.priority_queues.count_buckets_cells import (
     BUCKET,
     CHILDREN,
@@ -104,7 +105,7 @@ from structures.priority_queues.count_buckets_kernels import (
 from structures.status import INT64_MAX, INT64_MIN, error, int64, int64_array
 
 
-class CountBuckets(Counted):
+class CountBuckets(Counted[int]):
     """Keys with counts, in buckets of equal count: greatest count first, ties by smallest key.
 
     ``b[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the methods of a
@@ -217,7 +218,7 @@ class CountBuckets(Counted):
         self._must_have_keys()
         return self._kernels.peek_min(self)
 
-    def pop_min(self, default: Any = NOT_GIVEN) -> Any:
+    def pop_min(self, default: Default = NOT_GIVEN) -> tuple[int, int] | Default:
         """Remove the smallest key of the least count; return (key, count).
 
         Parameters
@@ -346,7 +347,7 @@ class CountBuckets(Counted):
         greatest = INT64_MAX if high is None else int64(high, "high") - 1
         return keys_within(self, least, greatest) if greatest >= INT64_MIN else np.empty(0, np.int64)
 
-    def ceiling_count(self, count: int, default: Any = NOT_GIVEN) -> Any:
+    def ceiling_count(self, count: int, default: Default = NOT_GIVEN) -> int | Default:
         """Return the least count of any key that is `count` or greater.
 
         Parameters
@@ -375,7 +376,7 @@ class CountBuckets(Counted):
         """
         return self._nearest(count, True, default)
 
-    def floor_count(self, count: int, default: Any = NOT_GIVEN) -> Any:
+    def floor_count(self, count: int, default: Default = NOT_GIVEN) -> int | Default:
         """Return the greatest count of any key that is `count` or less.
 
         Parameters

@@ -29,7 +29,7 @@ Source: Knuth, The Art of Computer Programming, 5.4.1, trees of winners; Python'
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Generic, Self, overload
 
 import numpy as np
 from numba import types
@@ -38,6 +38,7 @@ from structures import status
 from structures.base.container import Facade, named_by_package
 from structures.base.in_njit import class_method, constructor, dtype_of_numbers, must_be_entries
 from structures.base.struct_type import bind
+from structures.base.typing import Number
 from structures.priority_queues.heap_kernels import (
     PlainHeapType,
     fill,
@@ -53,7 +54,7 @@ from structures.status import as_array, dtype_name, error, float64_array, int64,
 _DTYPES = ("int64", "int32", "float64", "float32")
 
 
-class Heap(Facade):
+class Heap(Facade, Generic[Number]):
     """Priority queue of (priority, payload) pairs, least first; pairs may repeat.
 
     The queue for events, tasks and search nodes, where nothing is looked up by key. For keys whose priority
@@ -104,7 +105,11 @@ class Heap(Facade):
 
     __slots__ = ()
 
-    def __new__(cls, dtype: Any = np.int64) -> Heap:
+    @overload
+    def __new__(cls, dtype: type[Number] = ...) -> Self: ...
+    @overload
+    def __new__(cls, dtype: Any = ...) -> Self: ...
+    def __new__(cls, dtype: Any = np.int64) -> Self:
         heap_type = cls.type(dtype)
         return cls._like(new_heap(heap_type, 0, heap_type.start, 0, 0))
 
@@ -139,7 +144,7 @@ class Heap(Facade):
         return plain_heap_type(dtype_name(dtype, _DTYPES))
 
     @classmethod
-    def heapify(cls, priorities: Any, payloads: Any) -> Heap:
+    def heapify(cls, priorities: Any, payloads: Any) -> Self:
         """Build a heap from arrays, with the dtype of the priorities; the handle of pair i is i.
 
         Parameters
@@ -205,7 +210,7 @@ class Heap(Facade):
             raise OverflowError(f"{name} must be below 2**63 - 1")
         return payload
 
-    def _pair(self, priority: Any, payload: Any) -> tuple[Any, int]:
+    def _pair(self, priority: Any, payload: Any) -> tuple[Number, int]:
         """Return a checked pair, or raise."""
         priority, payload = self._priority(priority), self._payload(payload)
         if priority != priority:
@@ -254,7 +259,7 @@ class Heap(Facade):
         self._done(handle, "one more entry")
         return handle
 
-    def pop(self) -> tuple[Any, int]:
+    def pop(self) -> tuple[Number, int]:
         """Remove the least pair and return it.
 
         Returns
@@ -281,7 +286,7 @@ class Heap(Facade):
         self._must_not_be_empty()
         return self._kernels.pop(self)
 
-    def peek(self) -> tuple[Any, int]:
+    def peek(self) -> tuple[Number, int]:
         """Return the least pair.
 
         Returns
@@ -307,7 +312,7 @@ class Heap(Facade):
         self._must_not_be_empty()
         return self._kernels.peek(self)
 
-    def pushpop(self, priority: Any, payload: int) -> tuple[Any, int]:
+    def pushpop(self, priority: Any, payload: int) -> tuple[Number, int]:
         """Insert a pair, then remove the least one and return it; faster than both in turn.
 
         Where the new pair stays, it has the handle of the one that leaves.
@@ -342,7 +347,7 @@ class Heap(Facade):
         """
         return self._kernels.pushpop(self, *self._pair(priority, payload))
 
-    def replace(self, priority: Any, payload: int) -> tuple[Any, int]:
+    def replace(self, priority: Any, payload: int) -> tuple[Number, int]:
         """Remove the least pair and return it, and insert another, which gets its handle.
 
         Parameters
@@ -487,7 +492,7 @@ class Heap(Facade):
         """
         return self._kernels.to_arrays(self)
 
-    def __iter__(self) -> Iterator[tuple[Any, int]]:
+    def __iter__(self) -> Iterator[tuple[Number, int]]:
         return zip(*(array.tolist() for array in self.to_arrays()), strict=True)
 
     def _content(self) -> tuple[np.ndarray, ...]:

@@ -27,7 +27,7 @@ Source: the methods are those of the indexed priority queue of Sedgewick and Way
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from structures.base.in_njit import (
     must_be_integer,
 )
 from structures.base.struct_type import bind
+from structures.base.typing import Number
 from structures.priority_queues.indexed_heap_kernels import (
     IndexedMaxHeapType,
     IndexedMinHeapType,
@@ -60,15 +61,16 @@ from structures.status import (
     int64_array,
 )
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
-
-class _IndexedHeap(KeyedHeap):
+class _IndexedHeap(KeyedHeap[Number]):
     """What both heaps share; see :class:`IndexedMaxHeap` and :class:`IndexedMinHeap`."""
 
     __slots__ = ()
 
+    @overload
+    def __new__(cls, n: int, dtype: type[Number] = ..., ties: str = ...) -> Self: ...
+    @overload
+    def __new__(cls, n: int, dtype: Any = ..., ties: str = ...) -> Self: ...
     def __new__(cls, n: int, dtype: Any = np.int64, ties: str = "key") -> Self:
         heap_type, nothing = cls.type(dtype), np.empty(0, np.int64)
         return cls._filled(heap_type, cls._room(n, "n"), ties, nothing, nothing)
@@ -168,10 +170,10 @@ class _IndexedHeap(KeyedHeap):
             self._done(status.OUT_OF_RANGE, key)
         return key
 
-    def __getitem__(self, key: int) -> Any:
+    def __getitem__(self, key: int) -> Number:
         return super().__getitem__(self._in_range(key))
 
-    def replace(self, key: int, count: Any) -> tuple[int, Any]:
+    def replace(self, key: int, count: Any) -> tuple[int, Number]:
         """Remove the top and set `key` to `count`; return (key, count) of the old top.
 
         Parameters
@@ -255,7 +257,7 @@ class _IndexedHeap(KeyedHeap):
         assert np.array_equal(ages[keys], keys) or is_by_age(self), "5: keys are ages"
 
 
-class IndexedMaxHeap(GreatestFirst, _IndexedHeap):
+class IndexedMaxHeap(GreatestFirst[Number], _IndexedHeap[Number]):
     """Priority queue of the keys 0 ... n - 1, ``h[key] = priority``: the greatest priority first.
 
     For keys that are already numbered: nodes of a graph, pixels, vertices of a mesh. It has the methods of
@@ -316,7 +318,7 @@ class IndexedMaxHeap(GreatestFirst, _IndexedHeap):
     __slots__ = ()
 
 
-class IndexedMinHeap(LeastFirst, _IndexedHeap):
+class IndexedMinHeap(LeastFirst[Number], _IndexedHeap[Number]):
     """Priority queue of the keys 0 ... n - 1, ``h[key] = priority``: the least priority first.
 
     The same as :class:`IndexedMaxHeap`, except for the order.

@@ -35,7 +35,7 @@ memory                               17 to 34 bytes per key, 25 to 50 with ``tie
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self, overload
 
 import numpy as np
 from numba import types
@@ -49,6 +49,7 @@ from structures.base.in_njit import (
     only_empty,
 )
 from structures.base.struct_type import bind
+from structures.base.typing import Number, Pairs
 from structures.priority_queues.multiset_heap_kernels import (
     MaxHeapType,
     MinHeapType,
@@ -60,15 +61,20 @@ from structures.priority_queues.tournament_kernels import heap_of, is_by_age, ne
 from structures.priority_queues.tournament_layout import ABSENT
 from structures.status import as_array, dtype_name, float64_array, int64_array
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
-
-class _MultisetHeap(KeyedHeap):
+class _MultisetHeap(KeyedHeap[Number]):
     """What both heaps share; see :class:`MaxHeap` and :class:`MinHeap`."""
 
     __slots__ = ()
 
+    @overload
+    def __new__(cls, items: Pairs[int, Number] = ..., dtype: None = ..., *, ties: str = ...) -> Self: ...
+    @overload
+    def __new__(cls, items: type[Number], *, ties: str = ...) -> Self: ...
+    @overload
+    def __new__(cls, items: Any = ..., *, dtype: type[Number], ties: str = ...) -> Self: ...
+    @overload
+    def __new__(cls, items: Any = ..., dtype: Any = ..., *, ties: str = ...) -> Self: ...
     def __new__(cls, items: Any = (), dtype: Any = None, *, ties: str = "key") -> Self:
         if isinstance(items, (type, np.dtype, str)):  # MaxHeap(float)
             if dtype is not None:
@@ -151,7 +157,7 @@ class _MultisetHeap(KeyedHeap):
         return np.float64 if as_array(counts).dtype.kind == "f" else np.int64
 
     @classmethod
-    def _build(cls, keys: Any, counts: Any, dtype: Any, ties: str) -> Any:
+    def _build(cls, keys: Any, counts: Any, dtype: Any, ties: str) -> Self:
         numba_type = cls.type(dtype, ties)
         keys = int64_array(keys)
         counts = (int64_array if numba_type.dtype == np.int64 else float64_array)(counts, "counts")
@@ -185,7 +191,7 @@ class _MultisetHeap(KeyedHeap):
                 assert (key_of if self.tie_order == "fifo" else ages)[key_id] == key, "5: keys and ids"
 
 
-class MaxHeap(GreatestFirst, _MultisetHeap):
+class MaxHeap(GreatestFirst[Number], _MultisetHeap[Number]):
     """Priority queue of keys, ``h[key] = priority``: the greatest priority first, then the smallest key.
 
     A priority is any number, also 0 and below. :meth:`add` and :meth:`sub` are for heaps of counts: a count
@@ -245,7 +251,7 @@ class MaxHeap(GreatestFirst, _MultisetHeap):
     __slots__ = ()
 
 
-class MinHeap(LeastFirst, _MultisetHeap):
+class MinHeap(LeastFirst[Number], _MultisetHeap[Number]):
     """Priority queue of keys, ``h[key] = priority``: the least priority first, then the smallest key.
 
     The same as :class:`MaxHeap`, except for the order.

@@ -47,13 +47,14 @@ Source: Knuth, The Art of Computer Programming, 5.4.1, trees of winners.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numba import types
 
 from structures import status
 from structures.base.queue import Counted
+from structures.base.typing import Number
 from structures.primitives.simd import ROW
 from structures.priority_queues.tournament_kernels import (
     NOBODY,
@@ -112,7 +113,7 @@ def check_tournament(self: Any) -> np.ndarray:
     return ages[:n_leaves][is_in]
 
 
-class KeyedHeap(Counted):
+class KeyedHeap(Counted[Number]):
     """Base of all heaps of keys."""
 
     __slots__ = ()
@@ -121,10 +122,11 @@ class KeyedHeap(Counted):
     _float_hint = DTYPE_HINT
 
     @classmethod
-    def _filled(cls, heap_type: Any, n: int, ties: str, keys: np.ndarray, counts: np.ndarray) -> Any:
+    def _filled(cls, heap_type: Any, n: int, ties: str, keys: np.ndarray, counts: np.ndarray) -> Self:
         """Return a heap of distinct keys with priorities, with room for `n` ids."""
         cls._same_length(keys, counts, "counts")
-        self = cls._like(new_heap(heap_type, n, *heap_type.start, by_age_of(ties)))
+        zero, complement = heap_type.start
+        self = cls._like(new_heap(heap_type, n, zero, complement, by_age_of(ties)))
         cls._done(status.OK if has_room(self, n) else status.NO_MEMORY, f"{n} keys")
         failure, i = fill(self, keys, np.ascontiguousarray(counts)) if keys.size else (status.OK, 0)
         if failure < 0:
@@ -146,7 +148,7 @@ class KeyedHeap(Counted):
         assert np.unique(ages).size == ages.size, "3: ages differ"
 
 
-class GreatestFirst(KeyedHeap):
+class GreatestFirst(KeyedHeap[Number]):
     """Base of heaps with the greatest priority first."""
 
     __slots__ = ()
@@ -183,7 +185,7 @@ class GreatestFirst(KeyedHeap):
         return self._kernels.nlargest(self, self._room(k, "k"))
 
 
-class LeastFirst(KeyedHeap):
+class LeastFirst(KeyedHeap[Number]):
     """Base of heaps with the least priority first."""
 
     __slots__ = ()

@@ -62,7 +62,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self, overload
 
 import numpy as np
 from numba import types
@@ -77,6 +77,7 @@ from structures.base.in_njit import (
 )
 from structures.base.mapping import NOT_GIVEN, Map
 from structures.base.struct_type import bind
+from structures.base.typing import Default, Key, Number, Pairs
 from structures.sorted_maps.sorted_map_kernels import (
     SortedMapType,
     count_within,
@@ -118,11 +119,8 @@ from structures.status import (
     int64_array,
 )
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
-
-class SortedMap(Map):
+class SortedMap(Map[Key, Number]):
     """Sorted map from int64 or float64 keys to int64 or float64 values.
 
     Iteration is by ascending key. It is thread-safe (:mod:`structures.base.locks`). NaN is
@@ -193,9 +191,16 @@ class SortedMap(Map):
     """
 
     __slots__ = ()
-    _type: Any
     _float_hint = DTYPE_HINT
 
+    @overload
+    def __new__(cls, items: Pairs[Key, Number] = ..., dtype: None = ..., key_dtype: None = ...) -> Self: ...
+    @overload
+    def __new__(cls, items: type[Number], *, key_dtype: type[Key] = ...) -> Self: ...
+    @overload
+    def __new__(cls, items: Any = ..., *, dtype: type[Number] = ..., key_dtype: type[Key] = ...) -> Self: ...
+    @overload
+    def __new__(cls, items: Any = ..., dtype: Any = ..., key_dtype: Any = ...) -> Self: ...
     def __new__(cls, items: Any = (), dtype: Any = None, key_dtype: Any = None) -> Self:
         if isinstance(items, (type, np.dtype, str)):
             items, dtype = (), items
@@ -232,7 +237,7 @@ class SortedMap(Map):
         return cls._build(keys, values, None, None)
 
     @classmethod
-    def _build(cls, keys: Any, values: Any, key_dtype: Any, dtype: Any) -> Any:
+    def _build(cls, keys: Any, values: Any, key_dtype: Any, dtype: Any) -> Self:
         map_type = cls.type(
             cls._dtype_of(values) if dtype is None else dtype,
             cls._dtype_of(keys) if key_dtype is None else key_dtype,
@@ -344,7 +349,7 @@ class SortedMap(Map):
         """
         self._done(self._kernels.add(self, self._key(key), self._number(delta, "delta")), key)
 
-    def pop(self, key: Any, default: Any = NOT_GIVEN) -> Any:
+    def pop(self, key: Key, default: Default = NOT_GIVEN) -> Number | Default:
         """Remove `key` and return its value.
 
         Parameters
@@ -386,7 +391,7 @@ class SortedMap(Map):
         if not len(self):
             raise error(EMPTY, type(self).__name__)
 
-    def peek_min(self) -> tuple[Any, Any]:
+    def peek_min(self) -> tuple[Key, Number]:
         """Return (key, value) of the least key.
 
         Returns
@@ -410,7 +415,7 @@ class SortedMap(Map):
         self._must_have_keys()
         return self._kernels.peek_min(self)
 
-    def peek_max(self) -> tuple[Any, Any]:
+    def peek_max(self) -> tuple[Key, Number]:
         """Return (key, value) of the greatest key.
 
         Returns
@@ -434,7 +439,7 @@ class SortedMap(Map):
         self._must_have_keys()
         return self._kernels.peek_max(self)
 
-    def pop_min(self, default: Any = NOT_GIVEN) -> Any:
+    def pop_min(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Remove the least key; return (key, value).
 
         Parameters
@@ -466,7 +471,7 @@ class SortedMap(Map):
         self._must_have_keys()
         return self._kernels.pop_min(self)
 
-    def pop_max(self, default: Any = NOT_GIVEN) -> Any:
+    def pop_max(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Remove the greatest key; return (key, value).
 
         Parameters
@@ -499,7 +504,7 @@ class SortedMap(Map):
         return self._kernels.pop_max(self)
 
     # ---------------------------------------------------------------------------------- neighbors of a key
-    def floor(self, key: Any, default: Any = NOT_GIVEN) -> Any:
+    def floor(self, key: Any, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Return (key, value) of the greatest key that is `key` or less.
 
         Parameters
@@ -531,7 +536,7 @@ class SortedMap(Map):
         """
         return self._nearest(key, True, True, default)
 
-    def ceiling(self, key: Any, default: Any = NOT_GIVEN) -> Any:
+    def ceiling(self, key: Any, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Return (key, value) of the least key that is `key` or greater.
 
         Parameters
@@ -563,7 +568,7 @@ class SortedMap(Map):
         """
         return self._nearest(key, False, True, default)
 
-    def lower(self, key: Any, default: Any = NOT_GIVEN) -> Any:
+    def lower(self, key: Any, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Return (key, value) of the greatest key less than `key`.
 
         Parameters
@@ -594,7 +599,7 @@ class SortedMap(Map):
         """
         return self._nearest(key, True, False, default)
 
-    def higher(self, key: Any, default: Any = NOT_GIVEN) -> Any:
+    def higher(self, key: Any, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Return (key, value) of the least key greater than `key`: the next step of an iteration.
 
         Parameters
@@ -769,7 +774,7 @@ class SortedMap(Map):
         """
         return self._kernels.rank_many(self, self._keys(keys))
 
-    def select(self, i: int) -> tuple[Any, Any]:
+    def select(self, i: int) -> tuple[Key, Number]:
         """Return (key, value) of the key with rank `i`; the least has rank 0.
 
         Inside ``@njit``, ``select(i, default)`` returns the default pair if there is no such key.
@@ -870,7 +875,7 @@ class SortedMap(Map):
         """Return the values of :meth:`range_arrays`."""
         return self.range_arrays(low, high)[1]
 
-    def items(self, low: Any = None, high: Any = None) -> Iterator[tuple[Any, Any]]:
+    def items(self, low: Any = None, high: Any = None) -> Iterator[tuple[Key, Number]]:
         """Iterate over the pairs (key, value) of :meth:`range_arrays`, as they were at the call."""
         keys, values = self.range_arrays(low, high)
         return zip(keys.tolist(), values.tolist(), strict=True)

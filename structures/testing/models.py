@@ -311,7 +311,7 @@ class HeapModel(_Counts):
         """Return the first item of the least count."""
         return self._first(True)
 
-    def pop(self, *default: Any) -> Any:  # type: ignore[override]
+    def pop(self, *default: Any) -> Any:
         """Remove the first item."""
         return self._take(self.least_first, default)
 

@@ -46,6 +46,8 @@ METHODS = {
     "encode_with_dropout": lambda tok, text, folder, **special: tok.encode_with_dropout(
         text, 0.0, seed=1, **special
     ),
+    "encode_segments": lambda tok, text, folder, **special: tok.encode_segments([(text, 0)], **special)[0],
+    "tokens": lambda tok, text, folder, **special: tok.tokens(text, **special),
     "encode_batch": lambda tok, text, folder, **special: tok.encode_batch([text], **special)[0],
     "encode_batch_to_numpy": lambda tok, text, folder, **special: tok.encode_batch_to_numpy(
         [text], **special
@@ -63,15 +65,13 @@ METHODS = {
 
 
 def test_every_method_is_here():
-    """Those that have ``**special`` or ``allowed_special``."""
     members = dict(inspect.getmembers(Tokenizer, inspect.isfunction))
     with_options = {
         name
         for name, each in members.items()
-        if not name.startswith(("_", "with_"))
-        and {"special", "allowed_special"} & {*inspect.signature(each).parameters}
+        if not name.startswith(("_", "with_")) and "allowed_special" in inspect.signature(each).parameters
     }
-    assert with_options == METHODS.keys()
+    assert with_options == METHODS.keys() | {"is_canonical"}  # which takes ids
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -19,7 +19,10 @@ def test_versions_agree():
     assert re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.M)[1] == VERSION
     recipe = (ROOT / ".ci" / "conda" / "recipe.yaml").read_text("utf-8")
     assert re.search(r'^  version: "(.+)"$', recipe, re.M)[1] == VERSION
-    assert f"\n## {VERSION}\n" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    sections = re.findall(r"^## (.+), (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    assert sections[0][0] == VERSION
+    dates = [date for version, date in sections if "dev" not in version]
+    assert dates == sorted(filter(re.compile(r"\d{4}-\d\d-\d\d").fullmatch, dates), reverse=True)
 
 
 def test_conda_installs_what_pip_does():
@@ -39,6 +42,19 @@ def test_citation_and_recipe_are_yaml():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert {"cff-version", "message", "title", "authors", "version"} <= citation.keys()
     assert yaml.safe_load((ROOT / ".ci" / "conda" / "recipe.yaml").read_text("utf-8"))["schema_version"] == 1
+
+
+def test_workflows_follow_the_project():
+    """They run the scripts of ``.ci``, on every Python that the classifiers name, and nothing else."""
+    yaml = required("yaml")
+    jobs = {}
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        jobs |= yaml.safe_load(path.read_text("utf-8"))["jobs"]
+    commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+    assert {*commands} == {".ci/run", ".ci/run core", ".ci/release dist"}
+    pythons = re.findall(r"Python :: (3\.\d+)\"", PROJECT)
+    assert jobs["core"]["strategy"]["matrix"]["python"] == pythons
+    assert PROJECT.count(f'requires-python = ">={pythons[0]}"') == 1
 
 
 @pytest.mark.parametrize("other", ["structures.py", "structures/__init__.py"])

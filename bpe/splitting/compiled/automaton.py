@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -136,7 +136,7 @@ class _Program:
         self._members = [frozenset(np.flatnonzero(column).tolist()) for column in members.T]
         # By instruction: ("chars", symbols, next), ("fork", nexts in order), ("ahead", conditions, next),
         # ("behind", symbols, next).
-        self.instructions: list[tuple] = [("match",)]
+        self.instructions: list[tuple[Any, ...]] = [("match",)]
         self.first = self._build(tree, _MATCH)
 
     def _symbols_of(self, node: Chars) -> Symbols:

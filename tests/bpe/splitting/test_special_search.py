@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from re import _parser as parser
 
 import numpy as np
 import pytest
@@ -17,11 +18,6 @@ from bpe.splitting.special_search import SpecialSearch, search_for
 from bpe.splitting.special_trie import MOST_STEPS, TokenExpression, expression_of
 from bpe.splitting.specials import Rules, make_rules
 from bpe.tokenizer import Tokenizer
-
-try:
-    from re import _parser as parser
-except ImportError:  # Python 3.10
-    import sre_parse as parser
 
 words = st.sampled_from([b"a", b"b", b"<", "é".encode(), b"ab", b"aab", b"<a>", b"\xff", b".*"])
 texts = st.lists(words, max_size=30).map(b"".join)
