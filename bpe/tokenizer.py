@@ -13,7 +13,7 @@ import numpy as np
 
 from bpe.encoding import batches, offsets
 from bpe.encoding.appendable import AppendableEncoder
-from bpe.encoding.canonicity import first_noncanonical
+from bpe.encoding.canonicity import first_noncanonical, position_after
 from bpe.encoding.dropout import encode_with_dropout
 from bpe.encoding.engine import Engine
 from bpe.encoding.intervals import IntervalCounter
@@ -637,17 +637,26 @@ class Tokenizer:
         return StreamDecoder(self.engine, errors)
 
     def is_canonical(
-        self, ids: Iterable[int] | np.ndarray, *, allowed_special: Specials | None = None
+        self,
+        ids: Iterable[int] | np.ndarray,
+        *,
+        prefix: bool = False,
+        allowed_special: Specials | None = None,
     ) -> bool:
         """Return whether ids are those that their text has, so that decoding and encoding keeps them.
 
         What is between two special ids is a text by itself, whatever it spells. With `allowed_special`, all
         is one text instead, in which these special tokens are found. :mod:`bpe.ids` tells where ids differ.
 
+        With `prefix`, return whether the ids of some text, which is UTF-8, begin with these. Two line ends of
+        which a text goes on may not be the ids of a text that ends there. Where
+        :attr:`bpe.ids.CanonicalState.is_exact` is false, True may be wrong.
+
         Raises
         ------
         ValueError, TypeError
-            An id has no token, or is not an integer.
+            An id has no token, or is not an integer. With `prefix`, as :func:`bpe.ids.canonical_state`; or
+            `allowed_special` is given, too.
 
         Complexity
         ----------
@@ -660,6 +669,10 @@ class Tokenizer:
         >>> tok.is_canonical([257]), tok.is_canonical([256, 119]), tok.decode([256, 119])
         (True, False, 'low')
         """
+        if prefix:
+            if allowed_special is not None:
+                raise ValueError("prefix=True keeps special ids as they are: leave out allowed_special")
+            return bool(position_after(self.engine, ids).hypotheses)
         return first_noncanonical(self.engine, ids, allowed_special) is None
 
     # ------------------------------------------------------------------------------------- vocabulary

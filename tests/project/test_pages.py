@@ -25,6 +25,7 @@ NAMES = [
     "files",
     "keep_ids",
     "loss_masks",
+    "constrained_decoding",
     "switching",
     "hf",
     "two_tokenizers",
