@@ -63,7 +63,17 @@ _OPTIONS = {
     "truncation",
     "verbose",
 }
-_METHODS = ("__call__", "encode", "_encode_plus", "_batch_encode_plus", "decode", "batch_decode", "_decode")
+_METHODS = (
+    "__call__",
+    "encode",
+    "_encode_plus",
+    "_batch_encode_plus",
+    "decode",
+    "batch_decode",
+    "_decode",
+    "_switch_to_input_mode",  # in transformers 4 every class has both
+    "_switch_to_target_mode",
+)
 
 
 def wrap(tokenizer: T) -> T:
@@ -145,10 +155,10 @@ def _read(original: Any) -> Tokenizer:
         raise ValueError("it is not a fast tokenizer, so it has no tokenizer.json")
     for name in _METHODS:
         owner = getattr(getattr(type(original), name, None), "__module__", "transformers.tokenization_utils")
-        if not owner.startswith("transformers.tokenization_utils"):
+        # Those of models in transformers 4 only refuse words that were split before, which are not ours.
+        allowed = "transformers." if name.endswith("_encode_plus") else "transformers.tokenization_utils"
+        if not owner.startswith(allowed):
             raise ValueError(f"its class has its own {name}")
-    if hasattr(original, "_switch_to_input_mode"):
-        raise ValueError("its class encodes in several modes")
     document = json.loads(original.backend_tokenizer.to_str())
     if document["model"].get("dropout"):
         raise ValueError("it drops merges at random")
@@ -299,8 +309,8 @@ class _Wrapped(_Base):  # type: ignore[misc]
         """Return the engine if a call is one for it; None if it is one for the original."""
         if others or any(value for name, value in options.items() if name not in _OPTIONS):
             return None
-        is_batch = isinstance(text, (list, tuple)) and text and all(isinstance(one, str) for one in text)
-        return self._bpe_current() if is_batch or isinstance(text, str) else None
+        is_ours = _is_text(text) or (isinstance(text, (list, tuple)) and text and all(map(_is_text, text)))
+        return self._bpe_current() if is_ours else None
 
     def _bpe_current(self: Any) -> Tokenizer | None:
         """Return the engine; None if the original does the work."""
@@ -344,6 +354,16 @@ class _Wrapped(_Base):  # type: ignore[misc]
         for row in data["input_ids"]:
             self._eventual_warn_about_too_long_sequence(row, max_length, options.get("verbose", True))
         return data
+
+
+def _is_text(text: Any) -> bool:
+    """Return whether this is a str that has UTF-8: the original refuses lone surrogates."""
+    if not isinstance(text, str):
+        return False
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _cut(row: list[int], room: int, around: tuple[Any, Any], side: str) -> list[int]:

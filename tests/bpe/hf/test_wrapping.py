@@ -136,7 +136,7 @@ def test_other_texts_are_for_the_original(wrapped, original, by_us):
     equal(
         wrapped(["the", "sea"], is_split_into_words=True), original(["the", "sea"], is_split_into_words=True)
     )
-    for wrong in (None, 7, [7], ["a", 7]):
+    for wrong in (None, 7, [7], ["a", 7], "\ud800", ["a", "\ud800"]):
         with pytest.raises((TypeError, ValueError)):
             wrapped(wrong)
     with pytest.raises(ValueError, match="not a multiple"):
