@@ -282,7 +282,7 @@ class NextTokens:
         codes = codes_beginning_with(begun)
         symbols = self._configurations.symbol_of[codes.start : codes.stop] if codes else np.empty(0, np.int64)
         symbols = np.unique(symbols[symbols >= 0])
-        may_begin: np.ndarray = (self._configurations.next_of[:, symbols] >= 0).any(axis=1)
+        may_begin = np.logical_or.reduce(self._configurations.next_of[:, symbols] >= 0, axis=1)
         return may_begin.tolist()
 
     def _may_go_on(self, start: Hypothesis) -> bool:
