@@ -236,6 +236,8 @@ def masks(folder: Path, texts: tuple[Path, ...], most: int) -> None:
         "first state", "push", "new mask, median", "99 %", "known mask",
     )  # fmt: skip
     click.echo(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
+    small = bpe.train(["low lower"], vocab_size=258, progress=False)
+    bpe.ids.canonical_state(small, small.encode("low é")).mask()  # compiles
     for name in PATTERNS:
         tok = loaded(folder, name)
         started = perf_counter()

@@ -35,6 +35,7 @@ from bpe.encoding.kernels.pair_edges import (
     configurations_after,
     find_splits,
     fits,
+    fits_any,
     number_left_edges,
     read_characters,
     remove_joined,
@@ -129,6 +130,13 @@ class _Fits:
         bytes_of = self._vocabulary.bytes_of
         return self._merged([bytes_of[left] + bytes_of[right]])[0].tolist() == [left, right]
 
+    def fits_any(self, lefts: np.ndarray, rights: list[int]) -> np.ndarray:
+        """Return of each of `lefts` whether one of `rights` may stand after it in a piece."""
+        out = np.zeros(len(lefts), bool)
+        if self.is_fast:
+            fits_any(self._edges, lefts, np.array(rights, np.int64), out)
+        return out
+
     def remove(self, left: int, mask: np.ndarray) -> None:
         """Set to False which tokens may not stand after another."""
         if self.is_fast:
@@ -193,6 +201,12 @@ class NextTokens:
             self._n_begun,
         )
         self._symbols = symbols[:n].copy()
+        ends_inside = np.flatnonzero(self._n_begun > 0).tolist()
+        begun_of = {token_id: tokens[token_id][-int(self._n_begun[token_id]) :] for token_id in ends_inside}
+        self._all_begun = [b"", *sorted({*begun_of.values()})]
+        number_of = {begun: number for number, begun in enumerate(self._all_begun)}
+        self._begun_of = np.zeros(self.size, np.int16)
+        self._begun_of[ends_inside] = [number_of[begun_of[token_id]] for token_id in ends_inside]
 
     # ------------------------------------------------------------------------------------- one token
     @staticmethod
@@ -275,7 +289,7 @@ class NextTokens:
 
     def _may_begin(self, configuration: int, begun: bytes) -> bool:
         """Return whether some character that begins so may follow."""
-        return not begun or self._may_begin_of(begun)[configuration]
+        return not begun or bool(self._may_begin_of(begun)[configuration])
 
     def _find_may_begin(self, begun: bytes) -> list[bool]:
         """Return, by configuration, whether some character that begins so may follow."""
@@ -379,13 +393,19 @@ class NextTokens:
         after = self._after_of(configuration)
         mask = (after >= 0) & self._fits.is_whole
         is_easy = mask & (self._n_begun == 0) & self._configurations.may_cut[after]
-        for token_id in np.flatnonzero(mask & ~is_easy).tolist():
-            n_begun = int(self._n_begun[token_id])
-            begun = self._bytes_of[token_id][-n_begun:] if n_begun else b""
-            here = int(after[token_id])
-            mask[token_id] = self._may_begin(here, begun) and self._may_go_on(
-                Hypothesis(here, begun, token_id, None)
-            )
+        hard = np.flatnonzero(mask & ~is_easy)
+        keys = after[hard].astype(np.int64) * len(self._all_begun) + self._begun_of[hard]
+        order = np.argsort(keys, kind="stable")
+        hard, keys = hard[order], keys[order]
+        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]) if len(keys) else keys)
+        for ids, key in zip(np.split(hard, starts[1:]), keys[starts].tolist(), strict=False):
+            here, number = divmod(key, len(self._all_begun))
+            begun = self._all_begun[number]
+            mask[ids] = may_begin = self._may_begin(here, begun)
+            if may_begin:
+                left = ids[~self._fits.fits_any(ids, self._quick(here, begun))]
+                for token_id in left.tolist():
+                    mask[token_id] = self._may_go_on(Hypothesis(here, begun, token_id, None))
         return mask
 
     def _configurations_after(self, configuration: int) -> np.ndarray:

@@ -89,6 +89,17 @@ def fits(self, x, y):
 
 
 @quiet
+def fits_any(self, lefts, rights, out):
+    """Write of each of `lefts` whether one of `rights` may stand after it in a piece."""
+    for i in range(lefts.size):
+        out[i] = False
+        for j in range(rights.size):
+            if not is_joined(self, lefts[i], rights[j], False):
+                out[i] = True
+                break
+
+
+@quiet
 def find_splits(self, pairs, made):
     """Find the splits of all tokens, given merges in the order of their ranks; bytes are whole already."""
     for merge in range(made.size):
