@@ -3,6 +3,8 @@
     python asv_benchmarks/ids_table.py speed VOCABULARIES TEXT        long ids, some text, two tokenizers
     python asv_benchmarks/ids_table.py seams VOCABULARIES TEXT ...    ends with 1 at a difference
     python asv_benchmarks/ids_table.py windows VOCABULARIES TEXT      what going some ids back gets wrong
+    python asv_benchmarks/ids_table.py masks VOCABULARIES TEXT ...    which ids may follow; ends with 1 if one
+                                                                      of a text may not
 
 VOCABULARIES is a folder as for ``same.py ids``. For ``seams``, vocabularies with other patterns and with
 superwords are trained, too. Results are compared with those of encoding the whole before it is measured.
@@ -20,7 +22,9 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import click
@@ -36,6 +40,7 @@ ALIGNED = 100_000  # ids
 SEAMS = 10_000  # of each vocabulary
 CALLS = 200
 AROUND = 300  # characters on both sides of a seam, at most
+MASKS = 20_000  # of each text
 WINDOWS = (8, 64)  # ids that a heuristic goes back
 DIGITS = 600  # in a number, at most
 FROM_THE_RIGHT = r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
@@ -217,6 +222,47 @@ def windows(folder: Path, text: Path, seed: int) -> None:
                 cells = (pattern, kind, str(window), f"{10 * n_seams / SEAMS:.2%}", f"{n / n_ids:.3%}")
                 click.echo(f"| {' | '.join(cells)} |")
             must_be("append", wrong["append"], [0, 0])
+
+
+# -------------------------------------------------------------------------------------------------- masks
+@main.command()
+@vocabularies_argument
+@texts_argument
+@click.option("--most", default=200_000, help="Ids of each text that are pushed.")
+def masks(folder: Path, texts: tuple[Path, ...], most: int) -> None:
+    """Push the ids of texts; measure masks, and how many ids a filter by pairs alone forbids."""
+    columns = (
+        "vocabulary", "text", "ids", "forbidden", "by pairs alone",
+        "first state", "push", "new mask, median", "99 %", "known mask",
+    )  # fmt: skip
+    click.echo(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
+    for name in PATTERNS:
+        tok = loaded(folder, name)
+        started = perf_counter()
+        state = bpe.ids.canonical_state(tok)
+        state.mask()
+        build = perf_counter() - started
+        alone = bpe.Tokenizer._of(tok.engine.vocabulary, bpe.Pattern.of("none"))
+        bpe.ids.canonical_state(alone, tok.encode_ordinary("It is")).mask()
+        out = np.empty(tok.vocab_size, bool)
+        for path in texts:
+            ids = tok.encode_ordinary(path.read_text("utf-8", "replace"))[:most]
+            state, n_pairs, pushes, new = bpe.ids.canonical_state(tok), 0, list[float](), list[float]()
+            for n, token_id in enumerate(ids):
+                if n < MASKS:
+                    started = perf_counter()
+                    state.mask(out)
+                    new.append(perf_counter() - started)
+                    must_be(f"{name}, {path}, id {n} may follow", bool(out[token_id]), True)
+                started = perf_counter()
+                must_be(f"{name}, {path}, id {n}", state.push(token_id), True)
+                pushes.append(perf_counter() - started)
+            for pair in pairwise(ids):
+                n_pairs += not bpe.ids.canonical_state(alone, pair[:1]).push(pair[1])
+            known = best(lambda: state.mask(out), CALLS)  # noqa: B023
+            times = (build, np.median(pushes), np.median(new), np.percentile(new, 99), known)
+            cells = (name, path.name, f"{len(ids):,}", "0", f"{n_pairs / max(len(ids), 1):.2%}")
+            click.echo(f"| {' | '.join([*cells, *map(in_units, times)])} |")
 
 
 def n_wrong(tok: bpe.Tokenizer, found: list[int], whole: list[int]) -> int:

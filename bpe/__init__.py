@@ -13,8 +13,10 @@
 * :class:`SuperBPE`, :class:`Boundless`: two ways to learn tokens that join words
 * :class:`RunCounts`, :func:`count_runs`: counts with rows of pieces, to learn such tokens from
 * :mod:`bpe.ids`: more text after ids, whether a text gives them, two tokenizers over one text
+* :mod:`bpe.hf`: for programs that take a tokenizer of Hugging Face's transformers
 * :func:`temperature_weights`: how much each source counts, from their sizes
 * :func:`split`, :class:`Pattern`, :data:`PATTERNS`: how text is cut into pieces
+* :func:`warmup`: load compiled code at once, before the first text
 * :func:`everything_compiled`: for measurements, as plain Python encodes the first short texts of a process
 
 Everything is loaded at first use, so that ``import bpe`` takes no time.
@@ -25,6 +27,7 @@ from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bpe import hf as hf
     from bpe import ids as ids
     from bpe.auditing import Audit
     from bpe.corpus import Corpus
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from bpe.counting.weights import temperature_weights
     from bpe.counting.word_counts import WordCounts
     from bpe.encoding.padding import pad_batch
+    from bpe.first_use import warmup
     from bpe.id_files.encode import EncodedFiles
     from bpe.id_files.shards import EncodedShards
     from bpe.splitting.pattern import PATTERNS, Pattern, everything_compiled, split
@@ -68,6 +72,7 @@ __all__ = [
     "temperature_weights",
     "train",
     "train_parity",
+    "warmup",
 ]
 
 _MODULE_OF = {
@@ -94,14 +99,15 @@ _MODULE_OF = {
     "temperature_weights": "bpe.counting.weights",
     "train": "bpe.trainer",
     "train_parity": "bpe.trainer",
+    "warmup": "bpe.first_use",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _version()
-    if name == "ids":
-        return importlib.import_module("bpe.ids")
+    if name in ("hf", "ids"):
+        return importlib.import_module(f"bpe.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_MODULE_OF[name]), name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
 import os
@@ -12,13 +13,13 @@ import numpy as np
 
 from bpe.encoding import batches, offsets
 from bpe.encoding.appendable import AppendableEncoder
-from bpe.encoding.canonicity import first_noncanonical
+from bpe.encoding.canonicity import first_noncanonical, position_after
 from bpe.encoding.dropout import encode_with_dropout
 from bpe.encoding.engine import Engine
 from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import StreamDecoder, StreamEncoder, encode_parts
 from bpe.pipeline.engine import engine_of
-from bpe.splitting.pattern import Dialect, Pattern
+from bpe.splitting.pattern import Dialect, Pattern, everything_compiled
 from bpe.splitting.specials import NO_TOKENS, Rules, SpecialOptions, Specials, takes_special_options
 from bpe.support.old_names import NEW_NAME_OF, OldName
 from bpe.support.progress import Progress
@@ -49,6 +50,14 @@ if TYPE_CHECKING:
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
+# What `warmup` encodes: words that recur, other scripts, long pieces, a special token.
+WARM_TEXTS = [
+    "the cat and the hat " * 50,
+    "na\u00efve \u4e2d\u6587 123\n",
+    "x" * 1000 + " " + "ab" * 500,
+    "<|end|>",
+]
+
 
 class Tokenizer:
     r"""A vocabulary with its merges, split pattern and special tokens: encodes text and decodes ids.
@@ -71,6 +80,7 @@ class Tokenizer:
       :attr:`special_tokens`, :attr:`role_ids`, :attr:`added_tokens`, :attr:`allowed_special`,
       :attr:`pattern`, :attr:`is_lossless`, :meth:`token_bytes`, :meth:`token_id`, :meth:`audit`
     * files of ids: :meth:`encode_files`, :meth:`encode_shards`
+    * before the first text: :meth:`warmup`
     * other tokenizers: :meth:`with_vocab_size`, :meth:`extend`, :meth:`prune`, :meth:`with_special_tokens`,
       :meth:`with_allowed_special`
 
@@ -640,17 +650,26 @@ class Tokenizer:
         return StreamDecoder(self.engine, errors)
 
     def is_canonical(
-        self, ids: Iterable[int] | np.ndarray, *, allowed_special: Specials | None = None
+        self,
+        ids: Iterable[int] | np.ndarray,
+        *,
+        prefix: bool = False,
+        allowed_special: Specials | None = None,
     ) -> bool:
         """Return whether ids are those that their text has, so that decoding and encoding keeps them.
 
         What is between two special ids is a text by itself, whatever it spells. With `allowed_special`, all
         is one text instead, in which these special tokens are found. :mod:`bpe.ids` tells where ids differ.
 
+        With `prefix`, return whether the ids of some text, which is UTF-8, begin with these. Two line ends of
+        which a text goes on may not be the ids of a text that ends there. Where
+        :attr:`bpe.ids.CanonicalState.is_exact` is false, True may be wrong.
+
         Raises
         ------
         ValueError, TypeError
-            An id has no token, or is not an integer.
+            An id has no token, or is not an integer. With `prefix`, as :func:`bpe.ids.canonical_state`; or
+            `allowed_special` is given, too.
 
         Complexity
         ----------
@@ -663,6 +682,10 @@ class Tokenizer:
         >>> tok.is_canonical([257]), tok.is_canonical([256, 119]), tok.decode([256, 119])
         (True, False, 'low')
         """
+        if prefix:
+            if allowed_special is not None:
+                raise ValueError("prefix=True keeps special ids as they are: leave out allowed_special")
+            return bool(position_after(self.engine, ids).hypotheses)
         return first_noncanonical(self.engine, ids, allowed_special) is None
 
     # ------------------------------------------------------------------------------------- vocabulary
@@ -798,6 +821,47 @@ class Tokenizer:
         from bpe.auditing.audit import audit_of
 
         return audit_of(self.engine, texts, progress)
+
+    # --------------------------------------------------------------------------------- before the first text
+    def warmup(self) -> None:
+        """Load the compiled code of all methods in this process, at once; compile what is not on disk yet.
+
+        Otherwise a process encodes its first short texts in plain Python, and a later call waits while
+        compiled code is loaded. Call it before a server takes requests.
+
+        Complexity
+        ----------
+        A second or two; the first time of an installation up to a minute, unless ``bpe warmup`` was run.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> tok.warmup()
+        """
+        special: SpecialOptions = {"allowed_special": "all"}
+        with everything_compiled():
+            texts = []
+            for text in WARM_TEXTS:
+                with contextlib.suppress(ValueError):  # a byte of it has no token
+                    self.encode(text, **special)
+                    texts.append(text)
+            text = "".join(texts)
+            self.encode_batch(texts, threads=2, **special)
+            self.encode_batch_to_numpy(texts, **special)
+            self.decode_batch([self.encode(text, **special) for text in texts])
+            self.encode_with_offsets(text, **special)
+            self.count(text, **special)
+            self.truncate(text, 20, **special)
+            self.interval_counter(text).count_many([0], [len(text)])
+            if self.is_lossless:
+                self.encode_with_dropout(text, 0.1, seed=1, **special)
+            stream, growing = self.stream_encoder(**special), self.appendable_encoder(**special)
+            for part in texts:
+                stream.feed(part)
+                growing.append(part)
+            stream.finish()
+            growing.ids()
 
     # ----------------------------------------------------------------------------------- files of ids
     @takes_special_options

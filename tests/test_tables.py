@@ -86,6 +86,12 @@ def test_ids(command, vocabularies):
     command("ids_table", "windows", vocabularies, BOOK, SEAMS=20)
 
 
+def test_hf(command, tmp_path):
+    bpe.train([BOOK.read_text("utf-8")[:50_000]], 400, progress=False).save(tmp_path / "tok.json")
+    sizes = {"SHORT": 9, "DOCUMENT": 90, "WHOLE": 1000, "BATCH": 2, "SECONDS": 0}
+    command("hf_table", tmp_path / "tok.json", BOOK, needs=["transformers"], **sizes)
+
+
 def test_same(command, vocabularies, monkeypatch):
     command("same", "pieces", BOOK, "--pattern", "gpt2")
     monkeypatch.setattr(importlib.import_module("same"), "classified_alike", lambda: list("aé日"))

@@ -27,6 +27,7 @@ import numpy as np
 from bpe.splitting.compiled.automaton import MAX_DELAY, NO_MATCH, Automaton, compile_automaton
 from bpe.splitting.compiled.syntax import UnsupportedError
 from bpe.splitting.pattern import Pattern
+from bpe.support.text import codes_beginning_with
 
 _WIDEST = 4  # bytes of a character
 _LONGEST = 1024  # bytes of a token that are read: if no piece contains these, no piece contains the token
@@ -145,18 +146,3 @@ class _Stage:
 
 def _codes(data: bytes) -> list[int]:
     return [ord(character) for character in data.decode("utf-8", "surrogateescape")]
-
-
-def codes_beginning_with(data: bytes) -> range | None:
-    r"""Return the code points of the characters whose UTF-8 begins with these bytes and is longer, if any."""
-    first = data[0]
-    width = 2 if 0xC2 <= first < 0xE0 else 3 if 0xE0 <= first < 0xF0 else 4 if 0xF0 <= first < 0xF5 else 0
-    if len(data) >= width or any(byte & 0xC0 != 0x80 for byte in data[1:]):
-        return None
-    code = first & (0x7F >> width)
-    for byte in data[1:]:
-        code = code << 6 | byte & 0x3F
-    missing = 6 * (width - len(data))
-    low = max(code << missing, {2: 0x80, 3: 0x800, 4: 0x10000}[width])
-    high = min((code + 1) << missing, 0x110000)
-    return range(low, high) if low < high else None

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bpe.auditing.proofs import codes_beginning_with
 from bpe.encoding.batches import encode_batch_to_numpy
+from bpe.support.text import codes_beginning_with
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine

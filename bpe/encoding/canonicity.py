@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,12 @@ from bpe.splitting.specials import Specials
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
+    from bpe.encoding.next_tokens import Hypotheses
+
+# Ids from the last to the first.
+Linked: TypeAlias = "tuple[int, Linked] | None"
+
+_SHORT = 64  # ids that are read one by one
 
 
 def id_array(engine: Engine, ids: Iterable[int] | np.ndarray) -> np.ndarray:
@@ -79,6 +85,63 @@ def first_noncanonical(
     if len(differ):
         return int(differ[0])
     return None if len(given) == len(canonical) else n
+
+
+class Position(NamedTuple):
+    """What has been read of ids, if some text has ids that begin with them."""
+
+    hypotheses: Hypotheses  # in which ways; none if no text has
+    ids: Linked  # since the last special one, or a place that no later text changes
+
+
+def position_after(engine: Engine, ids: Iterable[int] | np.ndarray) -> Position:
+    """Return the position after some ids."""
+    given = checked_ids(engine.vocabulary, ids)
+    place = _known_end(engine, given)
+    first = engine.next_tokens.first
+    if place and first_noncanonical(engine, given[:place]) is not None:
+        first = frozenset()
+    position = Position(first, None)
+    for token_id in given[place:]:
+        position = push(engine, position, token_id)
+    return position
+
+
+def push(engine: Engine, position: Position, token_id: int) -> Position:
+    """Return the position after one more id."""
+    is_end = token_id in engine.next_tokens.bounds and may_end(engine, position)
+    hypotheses = engine.next_tokens.after(position.hypotheses, token_id, is_end)
+    return Position(hypotheses, None if is_end else (token_id, position.ids))
+
+
+def may_end(engine: Engine, position: Position) -> bool:
+    """Return whether the ids are those of their text, which may end inside a character."""
+    if not engine.next_tokens.is_inside(position.hypotheses):
+        return engine.next_tokens.may_end(position.hypotheses)
+    if not engine.is_lossless:
+        return True  # it is set aside
+    ids, rest = list[int](), position.ids
+    while rest is not None:
+        ids.append(rest[0])
+        rest = rest[1]
+    ids.reverse()
+    return first_noncanonical(engine, ids[_known_end(engine, ids) :]) is None
+
+
+def _known_end(engine: Engine, ids: list[int]) -> int:
+    """Return how many first ids are those of a text by themselves if all ids begin those of a text."""
+    if not engine.is_lossless or not engine.next_tokens.is_exact:
+        return 0
+    special = engine.special_id_set
+    start = next((i + 1 for i in reversed(range(len(ids))) if ids[i] in special), 0)
+    if len(ids) - start > _SHORT:
+        data = engine.decode(ids[start:])
+        ends = np.cumsum(engine.table.lengths(np.array(ids[start:])))
+        cut = engine.cutter.last_cut(data)
+        n = int(np.searchsorted(ends, cut, side="right"))
+        if cut and ends[n - 1] == cut:
+            return start + n
+    return start
 
 
 def _first_without_text(engine: Engine, given: np.ndarray) -> int:

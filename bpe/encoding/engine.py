@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain, pairwise
 from operator import index
-from typing import TYPE_CHECKING, Any, AnyStr, cast
+from typing import TYPE_CHECKING, Any, AnyStr, Literal, cast
 
 import numpy as np
 
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from bpe.corpus import CorpusLike
     from bpe.encoding.encoder import Encoder, Room
     from bpe.encoding.kernels.merge_heap import Merger
+    from bpe.encoding.next_tokens import NextTokens
     from bpe.encoding.streams import PartDecoder
     from bpe.splitting.compiled.automaton import Automaton
 
@@ -100,6 +101,9 @@ class Engine:
 
     is_lossless = True
     """Whether every byte string decodes to itself after encoding."""
+
+    changes_texts: Literal["never", "to a form", "otherwise"] = "never"
+    """Whether texts are changed before the pattern cuts them, and only to a normal form of Unicode."""
 
     splits_by_pattern = True
     """Whether the pattern cuts texts into pieces."""
@@ -203,6 +207,13 @@ class Engine:
     def table(self) -> TokenTable:
         """The bytes of all tokens."""
         return TokenTable(self.vocabulary)
+
+    @made_by_one
+    def next_tokens(self) -> NextTokens:
+        """Which ids may follow others; raise if this is not known."""
+        from bpe.encoding.next_tokens import NextTokens  # loads the compiler
+
+        return NextTokens(self)
 
     @made_once
     def special_tokens(self) -> frozenset[str]:

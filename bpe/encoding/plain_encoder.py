@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bpe.reference import encode_by_rank, encode_by_ranks_of_bytes
-from bpe.splitting.pattern import Pattern, plain_splitter
+from bpe.splitting.pattern import Pattern, is_plain_allowed, plain_splitter
 from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class PlainEncoder:
         global _done
         ids: list[int] = []
         known, vocabulary, work = self._ids_of, self._vocabulary, len(data)
-        if vocabulary is None or work > LONGEST_TEXT or _done + work > MOST_WORK:
+        if vocabulary is None or work > LONGEST_TEXT or _done + work > MOST_WORK or not is_plain_allowed():
             return None
         merge = self._merge = self._merge or _merger_of(vocabulary)
         for piece in self._split(bytes(data)):

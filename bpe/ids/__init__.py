@@ -15,6 +15,7 @@ A *stretch* is a maximal run of ids that are not those of special tokens. It is 
 * :func:`reuse`: the ids of a new text that begins as an older one
 * :func:`canonical_ids`, :func:`first_noncanonical`, :func:`first_noncanonical_batch`: whether a text
   gives ids
+* :func:`canonical_state`, :func:`next_mask`: which ids may follow, so that some text still gives all
 * :func:`matcher`: strings in the text of ids that come one by one
 * :func:`align`, :func:`align_text`, :func:`shared_tokens`, :func:`map_to`: two tokenizers over one text
 * :func:`fingerprint`, :func:`differences`: whether two tokenizers are equal, and where they differ
@@ -26,9 +27,11 @@ from bpe.ids.chunking import Chunk, chunks
 from bpe.ids.comparing import Differences, differences, fingerprint
 from bpe.ids.continuing import append, continue_ids, reuse
 from bpe.ids.matching import Matcher, matcher
+from bpe.ids.next_tokens import CanonicalState, canonical_state, next_mask
 from bpe.ids.pairing import align, align_text, map_to, shared_tokens
 
 __all__ = [
+    "CanonicalState",
     "Chunk",
     "Differences",
     "Matcher",
@@ -36,6 +39,7 @@ __all__ = [
     "align_text",
     "append",
     "canonical_ids",
+    "canonical_state",
     "chunks",
     "continue_ids",
     "differences",
@@ -44,6 +48,7 @@ __all__ = [
     "first_noncanonical_batch",
     "map_to",
     "matcher",
+    "next_mask",
     "reuse",
     "shared_tokens",
 ]

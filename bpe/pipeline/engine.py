@@ -20,7 +20,7 @@ import functools
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, takewhile
-from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
+from typing import TYPE_CHECKING, Any, AnyStr, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from bpe.encoding.decoding import checked_ids
 from bpe.encoding.engine import Engine, SpecialEncoder, put_around
 from bpe.encoding.offsets import encode_with_offsets
 from bpe.encoding.streams import Begins, PartDecoder
-from bpe.encoding.symbols import END
+from bpe.encoding.symbols import BYTES, END
 from bpe.pipeline.added_tokens import AddedTokens, two_searches
 from bpe.pipeline.decoders import DecoderStream, DecoderTable
 from bpe.pipeline.normalizers import BOUNDARY
@@ -131,6 +131,12 @@ class PipelineEngine(FileEngine):
         self.joins_bytes = preparation.decoder is None  # else a decoder makes text of the texts of tokens
         self._searches = functools.lru_cache(maxsize=8)(self._searches_for)
         self._ids_of = functools.lru_cache(maxsize=8)(self._numbered_ids)
+
+    @property
+    def changes_texts(self) -> Literal["never", "to a form", "otherwise"]:  # type: ignore[override]
+        """Return whether texts are changed, and only to a normal form of Unicode."""
+        is_form = self.splits_by_pattern and self.joins_bytes and self.options == BYTES
+        return "to a form" if is_form and self.preparation.normalizer.is_form else "otherwise"
 
     @made_by_one
     def encoder(self) -> Encoder:

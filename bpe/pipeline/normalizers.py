@@ -89,6 +89,11 @@ class Normalizer(FromEntry):
         """Whether no text is changed."""
         return not self._changes
 
+    @property
+    def is_form(self) -> bool:
+        """Whether texts are changed to a normal form of Unicode, if at all."""
+        return all(isinstance(change, UnicodeForm) for change in self._changes)
+
     @functools.cached_property
     def is_local(self) -> bool:
         """Whether texts that :data:`BOUNDARY` joins are normalized as each of them is.

@@ -4,7 +4,8 @@ A *stretch* is a maximal run of ids that are not special. Each stretch is encode
 take the parts of a tokenizer, and read a stretch from its beginning.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 
@@ -295,3 +296,53 @@ def align_tokens(mine: Sequence[bytes], theirs: Sequence[bytes]) -> tuple[list[i
     places = sorted({*ends[0]} & {*ends[1]} - {0, length})
     cuts = [[sum(end <= place for end in some) for place in places] for some in ends]
     return [0, *cuts[0], len(mine)], [0, *cuts[1], len(theirs)], [0, *places, length]
+
+
+def texts_over(characters: Iterable[str], most: int) -> list[bytes]:
+    """Return all texts of at most so many of some characters.
+
+    Examples
+    --------
+    >>> texts_over("ab", 2)
+    [b'', b'a', b'b', b'aa', b'ab', b'ba', b'bb']
+    """
+    letters = [character.encode() for character in characters]
+    return [b"".join(row) for n in range(most + 1) for row in product(letters, repeat=n)]
+
+
+def next_ids(parts: Parts, ids: Sequence[int], encoded: Iterable[Sequence[int]]) -> set[int]:
+    """Return which ids may follow some, so that a text still has ids that begin with all of them.
+
+    The last stretch goes on as the ids of a text go on, or a special id ends it where it is that of its text.
+    The stretches before it have to be those of their texts.
+
+    Parameters
+    ----------
+    parts : Parts
+    ids : sequence of int
+    encoded : iterable of sequences of int
+        The ids of all texts that the last stretch may become: those that are somewhat longer are enough.
+
+    Returns
+    -------
+    set of int
+
+    Complexity
+    ----------
+    That of encoding, and O(n) for n ids of `encoded`.
+
+    Examples
+    --------
+    >>> parts = Parts({97: b"a", 98: b"b"}, {}, {}, lambda text: [text], list, {b"ab": 300})
+    >>> next_ids(parts, [97], [encode(parts, text) for text in texts_over("ab", 3)])
+    {97, 98}
+    """
+    start, _ = last_stretch(parts, ids)
+    before, stretch = [*ids[:start]], [*ids[start:]]
+    if canonical_ids(parts, before) != before:
+        return set()
+    n = len(stretch)
+    found = {row[n] for row in encoded if len(row) > n and [*row[:n]] == stretch}
+    if canonical_ids(parts, stretch) == stretch:
+        found |= {*parts.special_ids.values()}
+    return found

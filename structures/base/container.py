@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from copy import deepcopy
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -68,6 +69,9 @@ def named_by_package(*classes: type) -> dict[str, type]:
     for cls in classes:
         cls.__module__ = cls.__module__.partition(".")[0]
     return {cls.__name__: cls for cls in classes}
+
+
+_SHOWN, _FEW = 3, 10_000  # entries in a repr, in a container of how many at most
 
 
 @quiet
@@ -136,7 +140,17 @@ class Facade(_Proxy, metaclass=ContainerClass):
         return _size(self)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)}>"
+        n = len(self)
+        shown = f"<{type(self).__name__} of {n}"
+        if not 0 < n <= _FEW:  # the first entries of many would take too long, for a debugger
+            return f"{shown}>"
+        entries: Any = self
+        if hasattr(self, "items"):
+            first, ends = [f"{key!r}: {value!r}" for key, value in islice(entries.items(), _SHOWN)], "{}"
+        else:
+            first, ends = list(map(repr, islice(entries, _SHOWN))), "[]"
+        more = ["..."] * (n > _SHOWN)
+        return f"{shown}: {ends[0]}{', '.join([*first, *more])}{ends[1]}>"
 
     def __eq__(self, other: object) -> bool:
         if getattr(other, "_kernels", None) is not self._kernels:

@@ -95,7 +95,7 @@ def _problem_of(typ: Any, name: str, owner: Any) -> str:
         if isinstance(typ, _NO_ARRAYS) or (isinstance(typ, types.Array) and typ.ndim != 1):
             hint = DATA_HINT if name == "data" and isinstance(typ, (types.UnicodeType, types.Bytes)) else ""
             return "must be an array with one dimension" + (f": {hint}" if hint else "")
-    elif name == "default" and isinstance(typ, types.BaseTuple):
+    elif name in ("default", "pair") and isinstance(typ, types.BaseTuple):
         return ""
     elif isinstance(typ, _NO_NUMBERS if is_ours else _NEVER_NUMBERS):
         number = "a number" if name in owner.float_parameters else "an integer"

@@ -231,7 +231,7 @@ class Counted(Keyed[int, Number]):
         >>> h.replace(9, 4), h.peek()
         ((7, 2), (9, 4))
         """
-        key, count = int64(key), self._number(count, "count")
+        key, count = int64(key), self._number(count, self._noun)
         if count != count:
             raise error(status.NOT_A_NUMBER, key)
         self._must_have_keys()

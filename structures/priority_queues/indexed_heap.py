@@ -245,7 +245,7 @@ class _IndexedHeap(KeyedHeap[Number]):
         >>> h.pop()
         (7, 4)
         """
-        changed = self._kernels.improve(self, int64(key), self._number(count, "count"))
+        changed = self._kernels.improve(self, int64(key), self._number(count, self._noun))
         self._done(changed, key)
         return changed > 0
 

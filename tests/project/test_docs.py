@@ -45,7 +45,7 @@ def shown(built):
 
 def public_names():
     """Yield what can be called of the packages' public names, and the members of the classes among it."""
-    for package in (structures, bpe, bpe.ids, importlib.import_module("bpe.reference")):
+    for package in (structures, bpe, bpe.hf, bpe.ids, importlib.import_module("bpe.reference")):
         for name in package.__all__:
             value = getattr(package, name)
             if inspect.isclass(value):

@@ -25,7 +25,9 @@ NAMES = [
     "files",
     "keep_ids",
     "loss_masks",
+    "constrained_decoding",
     "switching",
+    "hf",
     "two_tokenizers",
 ]
 PAGES = [f"bpe/{page}.rst" for page in NAMES]
@@ -66,8 +68,9 @@ def test_python(page, folder, monkeypatch):
     """Readers of a page paste its blocks one after the other."""
     monkeypatch.chdir(folder)
     source = "".join(block for language, block in blocks_of(page) if language == "python")
-    if "import tokenizers" in source:
-        required("tokenizers")
+    for package in ("tokenizers", "transformers"):
+        if re.search(rf"^(import|from) {package}\b", source, re.MULTILINE):
+            required(package)
     test_readme.run(source, folder / f"{Path(page).stem}.py")
 
 

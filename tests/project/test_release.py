@@ -45,7 +45,7 @@ def test_citation_and_recipe_are_yaml():
 
 
 def test_workflows_follow_the_project():
-    """They run the scripts of ``.ci``, on every Python of the classifiers; nothing else tests or builds."""
+    """They run the scripts of ``.ci``, on every Python that the classifiers name, and nothing else."""
     yaml = required("yaml")
     jobs = {}
     for path in (ROOT / ".github" / "workflows").glob("*.yml"):

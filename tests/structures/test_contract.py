@@ -376,7 +376,7 @@ def test_equality(small_keyed):
     same[1] = 3
     assert container != same
     assert container != small_keyed({1: 1})
-    assert container != {1: 1, 2: 2}
+    assert (container == {1: 1, 2: 2}) is (small_keyed.container in (IntMap, SortedMap))
     assert (container == 5) is False
     assert small_keyed() == small_keyed()
     assert (container == object()) is False
@@ -504,6 +504,32 @@ def test_empty(small_counted):
     assert container.ties().tolist() == []
     assert [array.tolist() for array in container.pop_many(5)] == [[], []]
     assert [array.dtype for array in container.pop_many(5)] == [np.int64, small_counted.dtype]
+
+
+def test_verbs_of_compiled_code(small_keyed):
+    """They have the same names in Python."""
+    container = small_keyed()
+    container.set(small_keyed.keys[0], 4)
+    assert container[small_keyed.keys[0]] == 4
+    container.remove(small_keyed.keys[0])
+    assert len(container) == 0
+    with pytest.raises(KeyError):
+        container.remove(small_keyed.keys[0])
+
+
+def test_repr():
+    assert repr(IntMap()) == "<IntMap of 0>"
+    assert repr(MaxHeap({7: 2, 8: 5})) == "<MaxHeap of 2: {8: 5, 7: 2}>"
+    assert repr(SortedMap({1.5: 2, 3: 4, 5: 6, 7: 8})) == "<SortedMap of 4: {1.5: 2, 3.0: 4, 5.0: 6, ...}>"
+    assert repr(IntSet(range(20_000))) == "<IntSet of 20000>"
+
+
+def test_equal_to_what_python_has():
+    for one in (IntMap({1: 2, 3: 4}), SortedMap({1: 2, 3: 4})):
+        assert one == {1: 2, 3: 4} == one
+        assert (one != {1: 2}, one != {1: 2, 3: 5}, one == 5, one == [1, 3]) == (True, True, False, False)
+    assert IntSet([1, 2]) == {1, 2} == IntSet([2, 1]) != frozenset([1])
+    assert IntSet([1, 2]) != [1, 2]
 
 
 def test_all_tied(small_counted):

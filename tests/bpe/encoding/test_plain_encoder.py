@@ -300,3 +300,29 @@ def test_threads_that_ask_for_merges(rank_file, tokenizer):
         with ThreadPoolExecutor(4) as pool:
             assert list(pool.map(look, range(8))) == [(list(map(list, tokenizer.merges)), 556)] * 8
     gc.collect()
+
+
+# ------------------------------------------------------------------------------------------------- warmup
+def test_warmup(tokenizer):
+    """What comes after is encoded by compiled code, though plain Python had begun."""
+    ids = tokenizer.encode("the sea")
+    assert is_plain(tokenizer.engine.encoder)
+    tokenizer.warmup()
+    assert not is_plain(tokenizer.engine.encoder)
+    assert tokenizer.encode("the sea") == ids
+    assert plain_splitting.is_plain_allowed()
+
+
+def test_warmup_without_all_bytes():
+    """Only texts that can be encoded are."""
+    few = bpe.Tokenizer(token_bytes=[b"a", b"b", b"ab"], merges=[(0, 1)], pattern="gpt2")
+    few.warmup()
+    assert few.encode("abab") == [2, 2]
+
+
+def test_everything_compiled_later(tokenizer):
+    ids = tokenizer.encode("the sea")
+    with bpe.everything_compiled():
+        assert is_plain(tokenizer.engine.encoder)
+        assert tokenizer.encode("the sea") == ids
+        assert not is_plain(tokenizer.engine.encoder)

@@ -4,7 +4,7 @@ import textwrap
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import config, njit
 
 import structures as st
 
@@ -142,7 +142,8 @@ def raised(function, container):
 @pytest.mark.parametrize(("make", "verb"), [pytest.param(*each, id=f"{i}") for i, each in enumerate(FEW)])
 def test_what_raises(make, verb):
     assert raised(njit(boundscheck=True)(verb), make()) == raised(verb, make())
-    njit(verb)(make())
+    if not config.BOUNDSCHECK:
+        njit(verb)(make())
 
 
 @pytest.mark.parametrize(("make", "verb"), SAME_MESSAGE)
@@ -221,7 +222,7 @@ def test_quiet_kernels_read_statuses(python):
     """
     python(textwrap.dedent(code), NUMBA_BOUNDSCHECK="1")
     assert status_of(int_map(), 5) < 0
-    assert remove(int_map(), 5) < 0
+    assert config.BOUNDSCHECK or remove(int_map(), 5) < 0
 
 
 def test_the_jit_switched_off(python):

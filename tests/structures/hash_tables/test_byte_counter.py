@@ -762,7 +762,7 @@ def test_empty():
         counter.add_many([])
         counter.add_many(b"xyz", [1])
         assert pickle.loads(pickle.dumps(counter)) == counter
-    assert repr(ByteCounter({b"": 1})) == "<ByteCounter of 1>"
+    assert repr(ByteCounter({b"": 1})) == "<ByteCounter of 1: {b'': 1}>"
 
 
 class MyByteCounter(ByteCounter):
@@ -784,7 +784,7 @@ def test_subclasses():
     others[0].add(b"newest")
     assert (b"newest" in one, others[0] == one, plain == others[0]) == (False, False, False)
     assert type(MyByteCounter()) is type(MyByteCounter({b"low": 5})) is MyByteCounter
-    assert repr(one) == "<MyByteCounter of 2>"
+    assert repr(one).startswith("<MyByteCounter of 2: {b'")
     one.merge(plain)
     plain.merge(one)
     assert (one[b"low"], plain[b"low"]) == (10, 15)

@@ -105,7 +105,7 @@ def test_copies():
         copied._check()
     assert list(some) == [1, 2, 3]
     assert some.copy().tag == "seen"
-    assert repr(IntSet([1])) == "<IntSet of 1>"
+    assert repr(IntSet([1])) == "<IntSet of 1: [1]>"
     with pytest.raises(TypeError):
         hash(some)
     assert some != IntMap({1: 0, 2: 0, 3: 0})

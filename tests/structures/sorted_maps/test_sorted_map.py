@@ -317,7 +317,7 @@ def test_where_there_is_none():
     keys, values = container.ceiling_many([25, 15], (-1, -2))
     assert (keys.tolist(), values.tolist()) == ([-1, 20], [-2, 2])
     for i in (-1, 2):
-        with pytest.raises(IndexError, match=f"rank {i} of 2 keys"):
+        with pytest.raises(IndexError, match=f"rank {i} is out of range for 2 keys"):
             container.select(i)
     with pytest.raises(TypeError, match="i must be an integer"):
         container.select(1.0)

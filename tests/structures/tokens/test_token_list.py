@@ -175,7 +175,7 @@ def test_equality_ignores_tombstones():
     assert one == other
     assert one != TokenList([1, 4], [0, 1, 2])
     assert one != [1, 4]
-    assert repr(one) == "<TokenList of 2>"
+    assert repr(one) == "<TokenList of 2: [1, 4]>"
 
 
 @given(st.lists(st.lists(st.integers(0, LARGEST), min_size=1, max_size=9), max_size=9))

@@ -1,0 +1,244 @@
+"""Which ids may follow: as the slow twin, which encodes all short texts."""
+
+import random
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bpe
+import bpe.ids
+from bpe.encoding.next_tokens import _Fits
+from bpe.reference import ids as twin
+from bpe.splitting.compiled.automaton import compile_automaton
+from bpe.splitting.compiled.configurations import Configurations
+from bpe.tokenizer import Tokenizer
+from bpe.vocabulary.byte_level import text_of
+from bpe.vocabulary.vocabulary import Vocabulary
+from tests.bpe.ids.cases import PATTERNS, datas, parts_of, texts, tokenizers
+from tests.bpe.ids.test_canonicity import loaded
+from tests.bpe.pipeline.test_engine import BYTE_LEVEL, random_document
+
+NOT_KNOWN = ("from the right", "not compiled")
+COMPILED = sorted({*PATTERNS} - {*NOT_KNOWN})
+LETTERS = {
+    "gpt2": "'r e", "cl100k": "1 a\n", "o200k": "aA 's", "qwen2": "a1 \n", "deepseek": "1éa!", "none": "aé1",
+    "gaps": "a1 x", "empty matches": "a1é", "steps": "1ab ", "looks behind": "abx ",
+}  # fmt: skip
+LONGEST = 3  # bytes of a token
+
+
+# ------------------------------------------------------------------------------------------ configurations
+@pytest.mark.parametrize("name", COMPILED)
+def test_configurations_cut_as_the_pattern(name):
+    pattern = bpe.Pattern.of(PATTERNS[name])
+    tables = Configurations([compile_automaton(source) for source in pattern.sources])
+    for text in map(bytes.decode, twin.texts_over(LETTERS[name], 5)[1:]):
+        ways = [(here, []) for here in tables.first]
+        for n, character in enumerate(text, 1):
+            read = [(tables.next_of[here, tables.symbol_of[ord(character)]], ends) for here, ends in ways]
+            ways = [(here, ends) for here, ends in read if here >= 0]
+            if n < len(text):
+                ways += [(after, [*ends, n]) for here, ends in ways for after in tables.cuts_of[here]]
+        found = [ends for here, ends in ways if tables.may_end[here]]
+        pieces = pattern.split(text)
+        assert found == [[sum(map(len, pieces[:n])) for n in range(1, len(pieces))]]
+
+
+# -------------------------------------------------------------------------------------------------- merges
+def vocabulary_of(chance, letters, in_order):
+    """Return tokens and merges of the bytes of some letters, and tokens that are looked up whole.
+
+    No other byte has a token.
+    """
+    parts = [bytes([value]) for value in sorted({*"".join(letters).encode()})]
+    pairs = []
+    for _ in range(chance.randrange(12)):
+        pair = chance.choice(parts), chance.choice(parts)
+        if pair not in pairs and len(b"".join(pair)) <= LONGEST:
+            pairs.append(pair)
+            parts += [] if b"".join(pair) in parts else [b"".join(pair)]
+    if not in_order:
+        chance.shuffle(pairs)
+    whole = {b"".join(chance.choices(parts, k=2))[:LONGEST] for _ in range(chance.choice([0, 0, 2]))}
+    tokens = [*parts, *sorted(whole)]
+    words = Vocabulary([*dict.fromkeys(tokens)], pairs, {"<|end|>": 900})
+    return words.replace(atomic_ids=[words.id_of[token] for token in whole if len(token) > 1])
+
+
+@settings(max_examples=150)
+@given(st.randoms(use_true_random=False), st.booleans())
+def test_pairs(chance, in_order):
+    words = vocabulary_of(chance, "ab1", in_order)
+    parts = parts_of(Tokenizer._of(words, bpe.Pattern.of("none")))
+    fits = _Fits(words)
+    known = [*words.id_of.values()]
+    for left in known:
+        assert fits.is_whole[left] == (parts.merge(words.bytes_of[left]) == [left])
+        if not fits.is_whole[left]:
+            continue
+        mask = fits.is_whole.copy()
+        fits.remove(left, mask)
+        for right in known:
+            together = parts.merge(words.bytes_of[left] + words.bytes_of[right]) == [left, right]
+            assert mask[right] == together
+            if fits.is_whole[right]:
+                assert fits.fits(left, right) == together
+
+
+def test_a_usual_order_of_merges_is_fast():
+    assert _Fits(bpe.train(["low lower lowest"], vocab_size=262, progress=False).engine.vocabulary).is_fast
+    chance = random.Random(1)
+    found = {_Fits(vocabulary_of(chance, "ab1", False)).is_fast for _ in range(40)}
+    assert found == {True, False}
+
+
+# --------------------------------------------------------------------------------------------- next tokens
+def all_next(encoded):
+    """Return, for all beginnings of ids, which ids follow them."""
+    found = {}
+    for ids in encoded:
+        for n, token_id in enumerate(ids):
+            found.setdefault(tuple(ids[:n]), set()).add(token_id)
+    return found
+
+
+@settings(max_examples=60)
+@given(st.randoms(use_true_random=False), st.sampled_from(COMPILED), st.booleans())
+def test_as_the_slow_twin(chance, name, in_order):
+    letters = LETTERS[name]
+    words = vocabulary_of(chance, letters, in_order)
+    tok = Tokenizer._of(words, bpe.Pattern.of(PATTERNS[name]))
+    parts = parts_of(tok)
+    all_texts = twin.texts_over(letters, 7)
+    encoded = tok.encode_batch([text.decode() for text in all_texts], disallowed_special=())
+    for text in chance.sample(all_texts, 3):
+        assert twin.encode(parts, text) == tok.encode_ordinary(text)
+    state = bpe.ids.canonical_state(tok)
+    assert state.is_exact
+    following = all_next(encoded)
+    short = [ids for ids in following if len(tok.decode_bytes(ids)) <= 2]
+    for ids in chance.sample(short, min(len(short), 40)):
+        mask = bpe.ids.next_mask(tok, ids)
+        assert {*np.flatnonzero(mask).tolist()} == following[ids] | (
+            {900} if tok.is_canonical(ids) else set()
+        )
+        state = bpe.ids.canonical_state(tok, ids)
+        assert state.may_end == tok.is_canonical(ids)
+        for token_id in chance.sample([*words.bytes_of], 4):
+            assert state.copy().push(token_id) == mask[token_id]
+            assert tok.is_canonical([*ids, token_id], prefix=True) == mask[token_id]
+    ids = chance.choice(short)
+    assert twin.next_ids(parts, ids, encoded) - {900} == following[ids]
+
+
+@settings(max_examples=40)
+@given(st.randoms(use_true_random=False), st.sampled_from(COMPILED))
+def test_no_text_is_refused(chance, name):
+    words = vocabulary_of(chance, LETTERS[name], True)
+    tok = Tokenizer._of(words, bpe.Pattern.of(PATTERNS[name]))
+    state, text = bpe.ids.canonical_state(tok), "".join(chance.choices(LETTERS[name], k=40))
+    ids = [*tok.encode_ordinary(text), 900, *tok.encode_ordinary(text)]
+    for token_id in ids:
+        assert state.mask()[token_id]
+        assert state.push(token_id)
+    assert state.may_end
+    assert tok.is_canonical(ids * 5, prefix=True) == tok.is_canonical(ids * 5)
+    assert (bpe.ids.next_mask(tok, ids * 9) == bpe.ids.next_mask(tok, ids)).all() or not tok.is_canonical(
+        ids * 9
+    )
+
+
+# -------------------------------------------------------------------------------------------- real patterns
+@settings(max_examples=30)
+@given(tokenizers, texts, datas)
+def test_added_tokens_and_all_bytes(tok, text, data):
+    """No id of a text is refused, whatever tokens there are; a special id may follow what is canonical."""
+    if not tok.pattern.compiled:
+        return
+    state, ids = bpe.ids.canonical_state(tok), tok.encode_ordinary(text)
+    for n, token_id in enumerate(ids):
+        mask = state.mask()
+        assert mask[token_id]
+        # A part of a text may end where it does, between characters and inside one.
+        if not tok.added_tokens:
+            assert mask[900] == state.may_end == tok.is_canonical(ids[:n])
+        assert state.push(token_id)
+    assert state.is_exact == (not tok.engine.added_tokens)
+    ids = tok.encode_ordinary(data)
+    if any(value >= 0x80 for value in data) and data.decode(errors="ignore").encode() != data:
+        assert not tok.is_canonical([*ids, 97, 97, 97], prefix=True) or not state.is_exact
+
+
+def test_the_two_meanings_of_canonical():
+    tok = bpe.train(["\n\n\n", "a\n\n"], vocab_size=257, pattern="gpt2", progress=False)
+    line = tok.encode("\n")
+    assert tok.encode("\n\n") == [256]
+    assert not tok.is_canonical(line * 2)
+    assert tok.is_canonical(line * 2, prefix=True)  # as the ids of "\n\na" begin
+    assert tok.encode("\n\na")[:2] == line * 2
+    tok = bpe.train(["ab"], vocab_size=257, pattern="cl100k", special_tokens=["<s>"], progress=False)
+    half = "é".encode()[:1]
+    assert tok.is_canonical([*half, 97])
+    assert not tok.is_canonical([*half, 97], prefix=True)
+    assert tok.is_canonical([*half], prefix=True)
+    mask = bpe.ids.next_mask(tok, [*half])
+    assert mask[tok.special_tokens["<s>"]]
+    assert not bpe.ids.next_mask(tok, [*half], specials=False)[tok.special_tokens["<s>"]]
+    assert mask[:0xC0].sum() == 64
+    state = bpe.ids.canonical_state(tok, [*half, 97])
+    assert not state.mask().any()
+    assert not state.push(97)
+    out = np.ones(tok.vocab_size, bool)
+    assert state.mask(out) is out
+    assert not out.any()
+    with pytest.raises(ValueError, match="leave out allowed_special"):
+        tok.is_canonical([97], prefix=True, allowed_special="all")
+    with pytest.raises(ValueError, match=r"ids\[1\]: 99999 is out of range"):
+        bpe.ids.next_mask(tok, [97, 99_999])
+    with pytest.raises(ValueError, match="99999 is out of range"):
+        bpe.ids.canonical_state(tok).push(99_999)
+
+
+# --------------------------------------------------------------------------------- steps of a tokenizer.json
+BYTES_VOCAB = {text_of(bytes([value])): value for value in range(256)} | {text_of("é".encode()): 256}
+
+
+def with_steps(tmp_path, normalizer):
+    document = random_document(random.Random(2)) | {
+        "normalizer": normalizer,
+        "pre_tokenizer": BYTE_LEVEL,
+        "decoder": BYTE_LEVEL,
+        "added_tokens": [],
+        "model": {"type": "BPE", "vocab": BYTES_VOCAB, "merges": [[text_of(b"\xc3"), text_of(b"\xa9")]]},
+    }
+    return loaded(document, tmp_path)
+
+
+def test_normal_forms_are_a_superset(tmp_path):
+    tok = with_steps(tmp_path, {"type": "NFC"})
+    state = bpe.ids.canonical_state(tok)
+    assert not state.is_exact
+    for text in ("e\u0301té", "été 漢"):
+        state = bpe.ids.canonical_state(tok)
+        for token_id in tok.encode(text):
+            assert state.mask()[token_id]
+            assert state.push(token_id)
+        assert state.may_end
+    assert bpe.ids.next_mask(tok, [*b"e"])[0xCC]  # of the accent, which no normalized text has here
+
+
+def test_what_is_refused(tmp_path):
+    known = "which ids may follow is not known for this tokenizer: "
+    with pytest.raises(ValueError, match=known + "a normalizer or a pre-tokenizer"):
+        bpe.ids.canonical_state(with_steps(tmp_path, {"type": "Lowercase"}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tok = bpe.train(["ab"], vocab_size=256, pattern=PATTERNS["not compiled"], progress=False)
+    with pytest.raises(ValueError, match=known + "its pattern is not compiled"):
+        tok.is_canonical([97], prefix=True)
+    tok = bpe.train(["a b a b a b"], 260, superwords=bpe.Boundless(), progress=False)
+    with pytest.raises(ValueError, match=known + "its supermerges join pieces"):
+        bpe.ids.next_mask(tok, [97])
