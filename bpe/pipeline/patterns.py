@@ -69,7 +69,7 @@ from bpe.splitting.regex_engine import check_expressions
 _HINT = "bpe splits by patterns only: train a new tokenizer with one (--pattern)"
 
 
-# How the files of GPT-4 and GPT-4o on the model hub spell these patterns. What matches is kept, and that is all.
+# How the files of GPT-4 and GPT-4o on the model hub spell these patterns, whose matches cover every text.
 _ON_THE_HUB = {
     "cl100k": (
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
