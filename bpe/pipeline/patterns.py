@@ -6,12 +6,20 @@ A pre-tokenizer can do more than a pattern: it drops parts of a text, and change
 ``ByteLevel`` with ``use_regex``             the pattern "gpt2"
 ``ByteLevel`` without it                     bytes as characters; nothing is cut
 ``Split``, ``Isolated``                      its expression, as Oniguruma reads it, or its string
-``Split``, ``Removed``, inverted             the same, if the matches cover every text
+``Split``, ``Removed``, inverted             the same, if the matches cover every text; of the expressions of
+                                             GPT-4 and GPT-4o there, "cl100k" and "o200k"
 ``Split``, ``Contiguous``                    one piece for each run of matches, not for each match
 ``Split``, ``MergedWith...``, of characters  one piece for each of them, with what is before or after
 ``Digits``, ``Punctuation``                  as a ``Split`` of their characters
 ``Sequence``                                 one after the other, ``ByteLevel`` last
 ===========================================  ==========================================================
+
+The expressions of GPT-4 and GPT-4o
+-----------------------------------
+Their files on the model hub have ``(?i:'s|...)`` for ``'s|'S|...``, and tokenizers 1.0 knows no other
+spelling. To 1.0, both are the same. To Oniguruma, which earlier releases use, ``(?i:'s)`` is also an
+apostrophe with a long s, U+017F. Here these files have the named patterns, as in 1.0: where a text has that
+long s after an apostrophe, tokenizers 0.23 gives other ids.
 
 Expressions in the dialects of other engines
 --------------------------------------------
@@ -32,6 +40,7 @@ python       the ``regex`` package itself, but without capturing groups, for min
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -54,10 +63,30 @@ from bpe.splitting.compiled.syntax import (
     parse,
     without_flags,
 )
-from bpe.splitting.pattern import READ_ALIKE, Pattern
+from bpe.splitting.pattern import PATTERNS, READ_ALIKE, Pattern, translated
 from bpe.splitting.regex_engine import check_expressions
 
 _HINT = "bpe splits by patterns only: train a new tokenizer with one (--pattern)"
+
+
+# How the files of GPT-4 and GPT-4o on the model hub spell these patterns, whose matches cover every text.
+_ON_THE_HUB = {
+    "cl100k": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+        r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "o200k": (
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+}
+
+
+@functools.cache
+def _named_by() -> dict[str, str]:
+    """Return the named patterns that these expressions stand for, once they are translated."""
+    return {translated(source, "oniguruma"): str(PATTERNS[name]) for name, source in _ON_THE_HUB.items()}
 
 
 def pre_tokenizer_of(pattern: Pattern) -> dict[str, Any]:
@@ -66,16 +95,15 @@ def pre_tokenizer_of(pattern: Pattern) -> dict[str, Any]:
         return byte_level(use_regex=True)
     if pattern.name == "none":
         return byte_level(use_regex=False)
-    splits = [
-        {
-            "type": "Split",
-            "pattern": {"Regex": render(source, "oniguruma")},
-            "behavior": "Isolated",
-            "invert": False,
-        }
-        for source in pattern.sources
-    ]
+    if spelled := _ON_THE_HUB.get(pattern.name or ""):
+        splits = [_split(spelled, "Removed", invert=True)]
+    else:
+        splits = [_split(render(source, "oniguruma"), "Isolated") for source in pattern.sources]
     return {"type": "Sequence", "pretokenizers": [*splits, byte_level(use_regex=False)]}
+
+
+def _split(expression: str, behavior: str, *, invert: bool = False) -> dict[str, Any]:
+    return {"type": "Split", "pattern": {"Regex": expression}, "behavior": behavior, "invert": invert}
 
 
 def byte_level(*, use_regex: bool) -> dict[str, Any]:
@@ -126,6 +154,8 @@ def _sources(operation: Operation, step: Step) -> list[str]:
                 "Set it to false, and put the space into the text"
             )
         case Cut(split) if step.type in ("ByteLevel", "Split", "Punctuation", "Digits"):
+            if split.rule == "Kept" and split.source in _named_by():
+                return [_named_by()[split.source]]
             if source := source_like(split):
                 return [source]
             raise ValueError(

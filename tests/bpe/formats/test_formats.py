@@ -179,7 +179,9 @@ def split(pattern, behavior="Isolated", invert=False):
     ("pre_tokenizer", "sources"),
     [
         (split({"Regex": bpe.PATTERNS["cl100k"]}), bpe.PATTERNS["cl100k"]),
-        (split({"Regex": bpe.PATTERNS["llama3"]}, "Removed", True), bpe.PATTERNS["llama3"]),
+        (split({"Regex": bpe.PATTERNS["llama3"]}), bpe.PATTERNS["llama3"]),
+        (split({"Regex": bpe.PATTERNS["llama3"]}, "Removed", True), bpe.PATTERNS["cl100k"]),
+        (split({"Regex": bpe.PATTERNS["qwen2"]}, "Removed", True), bpe.PATTERNS["qwen2"]),
         (split({"Regex": r"\w+|\W(?!b)|\W"}, "Removed", True), None),
         (split({"Regex": r"[ab]|\x{e9}"}, "Contiguous"), r"(?:[ab]|é)+"),
         (split({"Regex": r"[ab]"}, "MergedWithNext"), None),
