@@ -120,12 +120,17 @@ def may_end(engine: Engine, position: Position) -> bool:
         return engine.next_tokens.may_end(position.hypotheses)
     if not engine.is_lossless:
         return True  # it is set aside
-    ids, rest = list[int](), position.ids
-    while rest is not None:
-        ids.append(rest[0])
-        rest = rest[1]
-    ids.reverse()
-    return first_noncanonical(engine, ids[_known_end(engine, ids) :]) is None
+    size = 2 * _SHORT
+    while True:
+        ids, rest = list[int](), position.ids
+        while rest is not None and len(ids) < size:
+            ids.append(rest[0])
+            rest = rest[1]
+        ids.reverse()
+        place = _known_end(engine, ids)
+        if place or rest is None:
+            return first_noncanonical(engine, ids[place:]) is None
+        size *= 4
 
 
 def _known_end(engine: Engine, ids: list[int]) -> int:
