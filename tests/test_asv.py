@@ -21,6 +21,8 @@ from types import SimpleNamespace
 import pytest
 
 import bpe
+import bpe.hf
+import bpe.ids
 import bpe.reference
 import structures.kernels
 
@@ -112,7 +114,8 @@ def test_every_benchmark_has_a_version():
 
 
 PUBLIC = {
-    module.__name__: {*module.__all__} for module in (bpe, bpe.reference, structures, structures.kernels)
+    module.__name__: {*module.__all__}
+    for module in (bpe, bpe.hf, bpe.ids, bpe.reference, structures, structures.kernels)
 }
 
 

@@ -362,7 +362,7 @@ def test_subclasses(keyed):
     others[0][5] = 6
     assert (5 in one, others[0] == one) == (False, False)
     assert type(mine()) is type(mine([(1, 2)])) is mine
-    assert repr(one) == f"<My{keyed.container.__name__} of 2>"
+    assert repr(one).startswith(f"<My{keyed.container.__name__} of 2: {{")
     one.add_many([1], np.array([1], keyed.dtype))
     assert (one[1], plain[1]) == (3, 2)
 
@@ -450,7 +450,8 @@ def test_a_full_container_takes_its_own_keys(keyed):
 
 
 def test_message(small_keyed):
-    assert repr(small_keyed({1: 1})) == f"<{small_keyed.container.__name__} of 1>"
+    one = small_keyed({1: 1})
+    assert repr(one) == f"<{small_keyed.container.__name__} of 1: {dict(one.items())}>"
 
 
 # ------------------------------------------------------------------------------------- keys with counts

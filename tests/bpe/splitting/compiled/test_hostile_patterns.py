@@ -482,7 +482,7 @@ def test_compiled_only():
 def test_readers_can_refuse_what_is_not_compiled(format, tmp_path):
     path = tmp_path / "tok.model"
     tokens = [bytes([i]) for i in range(256)]
-    tok = bpe.Tokenizer(token_bytes=tokens, merges=[], pattern="cl100k")
+    tok = bpe.Tokenizer(token_bytes=tokens, merges=[], pattern="llama3")
     save, load = {
         "native": (tok.save, bpe.Tokenizer.load),
         "huggingface": (tok.save_huggingface, bpe.Tokenizer.from_huggingface),
