@@ -6,6 +6,7 @@ Docstrings are numpydoc's, with sections of this project's own.
 import importlib.metadata
 import inspect
 import pkgutil
+import re
 from typing import Any
 
 from docutils.nodes import Element
@@ -22,7 +23,6 @@ nitpicky = True
 highlight_language = "none"  # but for examples: what else is set off is mostly drawings
 
 autodoc_typehints = "none"  # the sections have them, in words
-autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 80
 python_trailing_comma_in_multi_line_signatures = False
 toc_object_entries_show_parents = "hide"
@@ -90,8 +90,16 @@ def is_there(path: str) -> bool:
     return True
 
 
+def name_classes(
+    app: Sphinx, what: str, name: str, item: Any, options: Any, shown: str | None, result: Any
+) -> Any:
+    """Show a default that is a class by its name. The source does not have all parameters of a signature."""
+    return shown and re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", shown), result
+
+
 def setup(app: Sphinx) -> None:
     """Register what is defined here."""
+    app.connect("autodoc-process-signature", name_classes)
     app.connect("autodoc-process-docstring", read)
     app.connect("autodoc-skip-member", leave_out)
     app.connect("missing-reference", lead)
