@@ -153,7 +153,7 @@ def _row_of(
         with suppress(UnicodeEncodeError):  # a lone surrogate
             row = as_array(texts[0])
             return row, ends_of([row])
-    with suppress(TypeError):  # of what is no str
+    with suppress(TypeError):  # of what is not a str
         if all(map(str.isascii, texts)):  # type: ignore[arg-type]
             return as_array("".join(texts)), ends_of(texts)  # type: ignore[arg-type]
     some = _bytes_of(texts, first, what)

@@ -367,7 +367,7 @@ def _is_text(text: Any) -> bool:
 
 
 def _cut(row: list[int], room: int, around: tuple[Any, Any], side: str) -> list[int]:
-    """Return a row with at most so many ids between those that are put around it."""
+    """Return a row with at most `room` ids between those that are put around it."""
     before, after = map(len, around)
     inner = row[before : len(row) - after]
     if len(inner) <= room:

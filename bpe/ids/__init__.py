@@ -19,7 +19,7 @@ A *stretch* is a maximal run of ids that are not those of special tokens. It is 
 * :func:`matcher`: strings in the text of ids that come one by one
 * :func:`align`, :func:`align_text`, :func:`shared_tokens`, :func:`map_to`: two tokenizers over one text
 * :func:`fingerprint`, :func:`differences`: whether two tokenizers are equal, and where they differ
-* :func:`chunks`: parts of a text with so many tokens
+* :func:`chunks`: parts of a text with at most N tokens
 """
 
 from bpe.ids.canonicity import canonical_ids, first_noncanonical, first_noncanonical_batch

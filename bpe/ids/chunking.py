@@ -1,4 +1,4 @@
-"""Texts cut into chunks of so many tokens."""
+"""Texts cut into chunks with at most N tokens."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def chunks(
     overlap: int = 0,
     **special: Unpack[SpecialOptions],
 ) -> list[Chunk]:
-    """Cut a text into chunks that have at most so many tokens, each encoded by itself.
+    """Cut a text into chunks of at most `max_tokens` tokens, each encoded by itself.
 
     Chunks are cut between characters. Each is as long as :meth:`bpe.Tokenizer.truncate` makes the text from
     where it begins.

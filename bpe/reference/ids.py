@@ -30,7 +30,7 @@ def find_tokens(
     text : bytes
     added, special : collection of bytes
     n_before : int
-        Special tokens that end in so many first bytes are ordinary text.
+        Special tokens that end within the first `n_before` bytes are ordinary text.
 
     Returns
     -------

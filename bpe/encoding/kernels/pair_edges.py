@@ -52,7 +52,7 @@ class PairEdges(
 
 @inner
 def rank_of(self, left, right):
-    """Return the rank of a merge; NONE if there is none."""
+    """Return the rank of a merge; NONE for a pair that is not merged."""
     low, high = self.merges_of[left], self.merges_of[left + 1]
     while low < high:
         middle = (low + high) >> 1
@@ -187,7 +187,7 @@ def read_characters(data, offsets, symbol_of, symbols, symbol_offsets, n_begun):
 
 @quiet
 def configurations_after(next_of, first, symbols, symbol_offsets, n_begun, out):
-    """Write the configuration after each token; NONE where there is none."""
+    """Write the configuration after each token; NONE if the token cannot follow."""
     for token in range(n_begun.size):
         here = first if n_begun[token] >= 0 else NONE
         for i in range(symbol_offsets[token], symbol_offsets[token + 1]):

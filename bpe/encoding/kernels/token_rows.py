@@ -29,7 +29,7 @@ _LENGTH = (1 << _LENGTH_SHIFT) - 1
 
 
 def rows_of(tokens: list[bytes | None]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of tokens, None for those that there are not, and the data of the longer ones."""
+    """Return the rows of tokens, which are None for unused ids, and the data of the longer ones."""
     known = np.array([token is not None for token in tokens], bool)
     # The type cuts what is longer, and fills up with zeros what is shorter.
     rows = np.array([token or b"" for token in tokens], f"S{SPARE_BYTES}").view(np.int64).reshape(-1, _ROW)
