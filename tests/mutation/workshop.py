@@ -27,8 +27,8 @@ from tests.mutation.mutants import Mutant
 from tests.mutation.targets import Target
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("structures", "bpe", "tests", "pyproject.toml")
-NOT_COPIED = {"__pycache__", "mutation"}
+LIST_FILES = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+NOT_COPIED = "tests/mutation/"
 FROZEN = '\n\nDIGEST = "mutation"\n\n\ndef package_digest(package):\n    return "mutation"\n'
 COMPILED = re.compile(rb"^@(kernel|quiet|inner|method|njit)\b", re.MULTILINE)
 PYTEST = ("-x", "-q", "-p", "no:cacheprovider", "-o", "faulthandler_exit_on_timeout=true")
@@ -60,11 +60,9 @@ class Workshop:
 
     # ------------------------------------------------------------------------------------------- the copy
     def _copy_project(self) -> None:
-        wanted = {}
-        for name in COPIED:
-            files = [ROOT / name] if (ROOT / name).is_file() else (ROOT / name).rglob("*")
-            wanted |= {file.relative_to(ROOT): file for file in files if file.is_file()}
-        wanted = {path: file for path, file in wanted.items() if not NOT_COPIED & set(path.parts)}
+        listed = subprocess.run(LIST_FILES, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        names = [name for name in listed.split("\0") if name and not name.startswith(NOT_COPIED)]
+        wanted = {Path(name): ROOT / name for name in names if (ROOT / name).is_file()}
         changed = {path for path, source in wanted.items() if self._write(path, _frozen(source.read_bytes()))}
         for there in list(self.tree.rglob("*.py")):
             if there.relative_to(self.tree) not in wanted:

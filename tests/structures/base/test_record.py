@@ -9,6 +9,7 @@ from numba import njit, types
 from numba.core.errors import TypingError
 
 import structures as st
+from structures import kernels
 from structures.kernels import Record, int_map_type
 
 
@@ -72,6 +73,22 @@ def test_mistakes():
         njit(lambda words: Table(words, st.IntMap(), None))(np.arange(5))
     with pytest.raises(TypingError):
         njit(lambda words: Table(words))(np.arange(5))
+
+
+@pytest.mark.parametrize(
+    "made, container",
+    [
+        (kernels.deque_type("float32"), lambda: st.Deque(dtype="float32")),
+        (kernels.disjoint_sets_type, lambda: st.DisjointSets(3)),
+        (kernels.indexed_heap_type(False, "float32"), lambda: st.IndexedMinHeap(5, dtype="float32")),
+        (kernels.indexed_heap_type(True), lambda: st.IndexedMaxHeap(5)),
+        (kernels.int_set_type, st.IntSet),
+        (kernels.plain_heap_type("int32"), lambda: st.Heap(dtype="int32")),
+    ],
+    ids=lambda each: getattr(each, "name", ""),
+)
+def test_types_for_fields_are_those_of_containers(made, container):
+    assert made == container()._numba_type_
 
 
 def test_types_are_pickled_by_name():
