@@ -76,7 +76,7 @@ def test_mistakes():
 
 
 @pytest.mark.parametrize(
-    "made, container",
+    ("made", "container"),
     [
         (kernels.deque_type("float32"), lambda: st.Deque(dtype="float32")),
         (kernels.disjoint_sets_type, lambda: st.DisjointSets(3)),
