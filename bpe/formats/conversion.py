@@ -210,10 +210,11 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
         atomic_write(path, module.dump(module.document_of(vocabulary, pattern)))
         return
     data = module.dump(vocabulary, pattern)
-    if format == "huggingface" and is_folder(path):
-        write_files(vocabulary, path, data)
-        return
     if format == "huggingface":
+        module.warn_of_1_0(vocabulary, pattern)
+        if is_folder(path):
+            write_files(vocabulary, path, data)
+            return
         warn_without_folder(vocabulary)
     atomic_write(path, data)
 
