@@ -21,7 +21,9 @@ used.
 from __future__ import annotations
 
 import json
+import tempfile
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bpe.formats.gpt2 import texts_of
@@ -141,7 +143,13 @@ def tokenizer_of(vocabulary: Vocabulary, pattern: Pattern) -> tokenizers.Tokeniz
         import tokenizers
     except ImportError:
         raise ImportError("a tokenizers.Tokenizer requires tokenizers: pip install tokenizers") from None
-    return tokenizers.Tokenizer.from_str(dump(vocabulary, pattern).decode())
+    data = dump(vocabulary, pattern)
+    if hasattr(tokenizers.Tokenizer, "from_str"):
+        return tokenizers.Tokenizer.from_str(data.decode())
+    with tempfile.TemporaryDirectory() as folder:  # 1.0 reads files only
+        path = Path(folder, "tokenizer.json")
+        path.write_bytes(data)
+        return tokenizers.Tokenizer.from_file(str(path))
 
 
 # ---------------------------------------------------------------------------------------------- reading

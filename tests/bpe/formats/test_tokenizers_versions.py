@@ -8,6 +8,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import warnings
 
 import pytest
@@ -39,6 +40,19 @@ from tokenizers import Tokenizer
 path, *texts = json.load(sys.stdin)
 tokenizer = Tokenizer.from_file(path)
 print(json.dumps([[int(each) for each in tokenizer.encode(text).ids] for text in texts]))
+"""
+# 1.0 is first on the path; the rest is that of the tests.
+WITH_BPE = f"""
+import json, sys
+
+path, *texts = json.load(sys.stdin)
+sys.path += {sys.path}
+import bpe, bpe.cli
+
+tok = bpe.Tokenizer.load(path)
+print(json.dumps([[int(each) for each in tok.to_huggingface().encode(text).ids] for text in texts]))
+for out in ("copy.hf.json", "gpt2/vocab.json"):
+    bpe.cli.main(["convert", path, out], standalone_mode=False)
 """
 UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 TEKKEN = (
@@ -98,13 +112,13 @@ def test_installed(tokenizer, path):
         assert other.encode(LONG_S).ids != tokenizer.encode(LONG_S)
 
 
-def run_1_0(path, texts):
+def run_1_0(path, texts, program=PROGRAM):
     """Encode with tokenizers 1.0."""
     python = os.environ.get("TOKENIZERS_1")
     if not python:
         pytest.skip("TOKENIZERS_1 names no Python that has tokenizers 1.0")
     asked = json.dumps([str(path), *texts])
-    return subprocess.run([python, "-c", PROGRAM], input=asked, capture_output=True, text=True, timeout=300)
+    return subprocess.run([python, "-c", program], input=asked, capture_output=True, text=True, timeout=300)
 
 
 def test_tokenizers_1(tokenizer, path):
@@ -138,3 +152,19 @@ def test_an_expression(source, tmp_path):
     assert (done.returncode == 0) == is_read
     if is_read:
         assert json.loads(done.stdout) == expected
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "whitespace"])
+def test_bpe_with_1_0(pattern, tmp_path, monkeypatch):
+    """An object is made, and a converted file is compared, with fewer methods than earlier releases have."""
+    tok = bpe.train(TEXTS * 2, 340, pattern=pattern, progress=False)
+    tok.save(tmp_path / "tok.json")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gpt2").mkdir()
+    done = run_1_0("tok.json", TEXTS, WITH_BPE)
+    if pattern == "gpt2":
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout.splitlines()[0]) == [tok.encode(text) for text in TEXTS]
+        assert bpe.Tokenizer.load("copy.hf.json") == bpe.Tokenizer.load("gpt2") == tok
+    else:
+        assert "needs a system-regex backend" in done.stderr
