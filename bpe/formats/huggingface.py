@@ -111,10 +111,11 @@ def warn_of_1_0(vocabulary: Vocabulary, pattern: Pattern) -> None:
     """Warn that tokenizers 1.0 refuses a pattern, unless the file that was read has its own pre-tokenizer."""
     if is_read_by_1_0(pattern) or "pre_tokenizer" in from_text(vocabulary.extras)["document"]:
         return
+    given = pattern.name or ", ".join(pattern.sources)
     named = ", ".join(name for name in PATTERNS if is_read_by_1_0(Pattern.of(name)))
     warnings.warn(
-        f"tokenizers 1.0 cannot encode with this file, as its list of patterns does not have "
-        f"{pattern.spec!r:.80}: use an earlier release, or train with one of the patterns {named}",
+        "tokenizers 1.0 cannot encode with this file, as its list of patterns does not have "
+        f"{given!r:.80}: use an earlier release, or train with one of the patterns {named}",
         UserWarning,
         stacklevel=4,
     )
