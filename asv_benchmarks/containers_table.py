@@ -423,7 +423,7 @@ def nearest(small):
                 Side("heaps by hand", theirs, lambda shape=shape: k_best.empty_heaps(*shape)),
             )
             n = candidates[0].size * (2 if what.startswith("pairs") else 1)
-            print_row(work, n, *sides, 0 if small else 6, k_best.same_neighbours)
+            print_row(work, n, *sides, 0 if small else 6, k_best.same_neighbors)
 
 
 # ------------------------------------------------------------------------------------- shortest paths

@@ -27,9 +27,9 @@ from skimage.graph import MCP, MCP_Geometric
 from skimage.segmentation import watershed as skimage_watershed
 
 
-# ---------------------------------------------------------------------------------------- neighbours, trees
-def nearest_neighbours(size):
-    import nearest_neighbours as example
+# ---------------------------------------------------------------------------------------- neighbors, trees
+def nearest_neighbors(size):
+    import nearest_neighbors as example
 
     n, k = 20 * size, 15
     n_threads = numba.get_num_threads()
@@ -63,7 +63,7 @@ def nearest_neighbours(size):
             yield (
                 f"{k} nearest of {n:,} points in {n_dimensions} dimensions, {n_threads} threads",
                 n,
-                lambda _, points=points: example.neighbours(points, k),
+                lambda _, points=points: example.neighbors(points, k),
                 Side(name, theirs),
                 agree,
             )
@@ -170,9 +170,9 @@ def watershed(size):
     places = np.random.default_rng(5).permutation(noise.size)[: max(noise.size // 2000, 2)]
     markers = np.zeros(noise.shape, np.int32)
     markers.flat[places] = np.arange(1, places.size + 1)
-    grey = np.digitize(noise, np.linspace(noise.min(), noise.max(), 64)).astype(np.int32)
-    grey.flat[places] = -np.arange(1, places.size + 1)  # levels of their own: their order is defined
-    for name, levels in (("real levels", noise), ("64 levels", grey)):
+    gray = np.digitize(noise, np.linspace(noise.min(), noise.max(), 64)).astype(np.int32)
+    gray.flat[places] = -np.arange(1, places.size + 1)  # levels of their own: their order is defined
+    for name, levels in (("real levels", noise), ("64 levels", gray)):
         yield (
             f"watersheds of {places.size:,} markers, {noise.size:,} cells, {name}",
             noise.size,
@@ -269,7 +269,7 @@ def re_pair(size):
 WORKS = {
     each.__name__: each
     for each in (
-        nearest_neighbours,
+        nearest_neighbors,
         spanning_tree,
         least_cost,
         priority_flood,

@@ -65,21 +65,21 @@ VOCABULARY_SIZES = [256, 300, 500, 1000, 2000, 4000, 7000, 10_000]  # there are 
 
 
 # Readable on white and on black, and from the same figures the same file.
-GREY = "#7b7b7b"  # has the same contrast to white as to black
-COLOURS = ("#2f86d6", "#e07b27", "#2c9c5c", "#b467c9")
+GRAY = "#7b7b7b"  # has the same contrast to white as to black
+COLORS = ("#2f86d6", "#e07b27", "#2c9c5c", "#b467c9")
 SETTINGS = {
     "svg.fonttype": "none",  # text stays text: small, and in the reader's font
     "svg.hashsalt": "bpe-structures",  # else names in the file are random
     "font.family": "sans-serif",
     "font.size": 10,
-    **{f"{each}.color": GREY for each in ("text", "xtick", "ytick", "grid")},
-    **{f"axes.{each}color": GREY for each in ("edge", "label", "title")},
-    "axes.prop_cycle": matplotlib.cycler(color=COLOURS),
+    **{f"{each}.color": GRAY for each in ("text", "xtick", "ytick", "grid")},
+    **{f"axes.{each}color": GRAY for each in ("edge", "label", "title")},
+    "axes.prop_cycle": matplotlib.cycler(color=COLORS),
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": 11,
     "legend.frameon": False,
-    "legend.labelcolor": GREY,
+    "legend.labelcolor": GRAY,
     "grid.alpha": 0.3,
 }
 
@@ -147,7 +147,7 @@ def speed_of_all(folder: Path, text: str, title: str, times: int) -> Figure:
     ):
         places = [n + shift for n in range(len(rows))]
         speed = [1e-6 / each for each in seconds]
-        bars = axes.barh(places, speed, 0.36, color=COLOURS[0], alpha=alpha, label=label)
+        bars = axes.barh(places, speed, 0.36, color=COLORS[0], alpha=alpha, label=label)
         axes.bar_label(bars, [f"{each:.3g}" for each in speed], padding=4)
     axes.set_yticks(range(len(rows)), [row[0] for row in rows])
     axes.invert_yaxis()
@@ -201,13 +201,13 @@ def merge_tree(tok: bpe.Tokenizer, word: str) -> Figure:
             below = [place(child) for child in merges[number]]
             x, y = sum(at for at, _ in below) / 2, 1 + max(height for _, height in below)
             for child in below:
-                axes.plot([x, child[0]], [y, child[1]], color=COLOURS[0], alpha=0.5, zorder=1)
+                axes.plot([x, child[0]], [y, child[1]], color=COLORS[0], alpha=0.5, zorder=1)
         else:
             x, y = float(n_leaves), 0
             n_leaves += 1
         shown = tok.token_bytes(number).decode("utf-8", "replace").replace(" ", "␣")
         label = f"{shown}\n{number - 255:,}" if number in merges else shown
-        box = {"boxstyle": "round,pad=0.3", "facecolor": COLOURS[0] if y else "none", "edgecolor": COLOURS[0]}
+        box = {"boxstyle": "round,pad=0.3", "facecolor": COLORS[0] if y else "none", "edgecolor": COLORS[0]}
         axes.text(x, y, label, ha="center", va="center", bbox=box, color="white" if y else None, zorder=2)
         return x, y
 
@@ -276,10 +276,10 @@ def heap_against_heapq(seconds: float) -> Figure:
         )
         for took, sides in zip(works.values(), rows, strict=True):
             took.append([each / n for each in compare(f"{n}", *sides, seconds)])
-    for (work, took), colour in zip(works.items(), COLOURS, strict=False):
+    for (work, took), color in zip(works.items(), COLORS, strict=False):
         for which, style in ((0, "o-"), (1, "s--")):
             label = f"{('MaxHeap', 'heapq')[which]}: {work}"
-            axes.semilogx(SIZES, [1e9 * each[which] for each in took], style, color=colour, label=label)
+            axes.semilogx(SIZES, [1e9 * each[which] for each in took], style, color=color, label=label)
     axes.grid()
     axes.set(xlabel="operations", ylabel="ns an operation")
     axes.set_ylim(bottom=0)

@@ -285,9 +285,40 @@ class Tokenizer:
         """Write a rank file of tiktoken, which has no place for the pattern and the special tokens."""
         self._write(path, "tiktoken")
 
-    def save_huggingface(self, path: PathLike) -> None:
-        """Write a ``tokenizer.json``, or the folder of a model if `path` is a folder or has no suffix."""
-        self._write(path, "huggingface")
+    def save_huggingface(self, path: PathLike, **config: Any) -> None:
+        """Write a ``tokenizer.json``, or the folder of a model if `path` is a folder or has no suffix.
+
+        ``transformers.AutoTokenizer.from_pretrained`` reads such a folder.
+
+        Parameters
+        ----------
+        path : str or path-like
+        **config : object
+            What transformers is told in ``tokenizer_config.json``: the special tokens with a role, such as
+            ``eos_token="<|end|>"`` (:attr:`role_ids`), a ``chat_template``, ``model_max_length``,
+            ``padding_side`` and ``truncation_side``. Entries of the folder that was loaded are kept.
+
+        Raises
+        ------
+        TypeError
+            There is no such option.
+        ValueError
+            A token with a role is not a special token, `path` is a file and there are options, or a
+            ``tokenizer.json`` cannot hold the tokenizer.
+
+        Examples
+        --------
+        >>> import bpe, tempfile
+        >>> tok = bpe.train(["low"], 257, special_tokens=["<|end|>"], progress=False)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     tok.save_huggingface(folder, eos_token="<|end|>", pad_token="<|end|>")
+        ...     bpe.Tokenizer.load(folder).role_ids
+        {'eos': 256, 'pad': 256}
+        """
+        from bpe.formats.conversion import write
+        from bpe.formats.model_folder import with_config
+
+        write(with_config(self.engine.vocabulary, path, config), self.pattern, path, "huggingface")
 
     def save_gpt2(self, path: PathLike) -> None:
         """Write GPT-2's ``vocab.json`` and ``merges.txt`` to a folder, which is created if missing."""
@@ -730,16 +761,15 @@ class Tokenizer:
         """Role -> id of the tokens to which the folder of a model gives one; a copy.
 
         The roles are those of ``transformers``: "bos", "eos", "unk", "sep", "pad", "cls" and "mask". Only
-        the files ``tokenizer_config.json`` and ``special_tokens_map.json`` of a folder say them.
+        the files ``tokenizer_config.json`` and ``special_tokens_map.json`` of a folder say them, which
+        :meth:`save_huggingface` writes.
 
         Examples
         --------
-        >>> import bpe, json, pathlib, tempfile
+        >>> import bpe, tempfile
         >>> tok = bpe.train(["low"], 257, special_tokens=["<|end|>"], progress=False)
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     tok.save_huggingface(folder)
-        ...     roles = json.dumps({"eos_token": "<|end|>"})
-        ...     _ = pathlib.Path(folder, "tokenizer_config.json").write_text(roles)
+        ...     tok.save_huggingface(folder, eos_token="<|end|>")
         ...     bpe.Tokenizer.load(folder).role_ids
         {'eos': 256}
         """

@@ -250,7 +250,7 @@ class Trainer:
 
         Complexity
         ----------
-        O(occurrences of the pair + distinct neighbours * log(pairs)).
+        O(occurrences of the pair + distinct neighbors * log(pairs)).
 
         Examples
         --------

@@ -28,6 +28,7 @@ python_trailing_comma_in_multi_line_signatures = False
 toc_object_entries_show_parents = "hide"
 
 html_theme = "furo"
+pygments_dark_style = "monokai"  # that of furo underlines names as if they were links
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_title = project

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from structures.hash_tables.byte_counter import ByteCounter
     from structures.hash_tables.int_map import IntMap
     from structures.hash_tables.int_set import IntSet
-    from structures.neighbours.k_best import KBest
+    from structures.neighbors.k_best import KBest
     from structures.primitives.hashing import pack_pair, unpack_pair
     from structures.priority_queues.count_buckets import CountBuckets
     from structures.priority_queues.heap import Heap
@@ -60,7 +60,7 @@ _MODULE_OF = {
     "IndexedMinHeap": "structures.priority_queues.indexed_heap",
     "IntMap": "structures.hash_tables.int_map",
     "IntSet": "structures.hash_tables.int_set",
-    "KBest": "structures.neighbours.k_best",
+    "KBest": "structures.neighbors.k_best",
     "MaxHeap": "structures.priority_queues.multiset_heap",
     "MinHeap": "structures.priority_queues.multiset_heap",
     "PairIndex": "structures.tokens.pair_index",

@@ -52,7 +52,7 @@ from structures.disjoint_sets.disjoint_sets_kernels import disjoint_sets_type
 from structures.hash_tables.byte_counter_kernels import byte_counter_type
 from structures.hash_tables.int_map_kernels import int_map_type, map_type
 from structures.hash_tables.int_set_kernels import int_set_type
-from structures.neighbours.k_best_kernels import k_best_type
+from structures.neighbors.k_best_kernels import k_best_type
 from structures.primitives.byte_lanes import (
     BYTE_LANES,
     byte_lanes_in_products,

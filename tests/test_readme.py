@@ -42,13 +42,15 @@ def said_by(comment):
         return []
 
 
-def run(source, path):
+def run(source, path, namespace=None):
     """Run a block as a module of its own; return how many values its comments stated.
 
     The comment after a value is the value, the comment after a print is what is printed.
     """
     path.write_text(source)  # numba keeps compiled code for files only
-    namespace, comments, n_checked = {"__name__": path.stem}, comments_of(source), 0
+    namespace = {} if namespace is None else namespace
+    namespace["__name__"] = path.stem
+    comments, n_checked = comments_of(source), 0
     for statement in ast.parse(source).body:
         if not isinstance(statement, ast.Expr):
             exec(compile(ast.Module([statement], []), path, "exec"), namespace)

@@ -1,4 +1,4 @@
-"""``KBest`` against heaps in plain arrays, as nearest-neighbour libraries write them by hand."""
+"""``KBest`` against heaps in plain arrays, as nearest-neighbor libraries write them by hand."""
 
 import numba
 import numpy as np
@@ -110,7 +110,7 @@ def heap_push_pairs(heap_distances, heap_ids, ones, others, distances):
     return n
 
 
-def same_neighbours(ours, theirs):
+def same_neighbors(ours, theirs):
     """Say whether rows hold the same; a heap keeps any of those at the greatest distance."""
     our_distances, our_ids = ours.to_arrays()[:2]
     order = np.lexsort((theirs[1].view(np.uint32), theirs[0]), axis=1)
@@ -141,4 +141,4 @@ class KBestPush(Comparison):
         return self.heaps
 
     def agree(self, our_result, their_result):
-        return same_neighbours(our_result, their_result)
+        return same_neighbors(our_result, their_result)

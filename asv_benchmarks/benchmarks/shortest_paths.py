@@ -30,10 +30,10 @@ def distances(queue, starts, ends, weights, source):
     distance[source] = 0.0
     queue[source] = 0.0
     while len(queue) > 0:
-        node, travelled = queue.pop()
+        node, traveled = queue.pop()
         for edge in range(starts[node], starts[node + 1]):
             end = ends[edge]
-            reached = travelled + weights[edge]
+            reached = traveled + weights[edge]
             if reached < distance[end]:
                 distance[end] = reached
                 queue[end] = reached
@@ -47,13 +47,13 @@ def distances_ahead(queue, starts, ends, weights, source):
     distance[source] = 0.0
     queue[source] = 0.0
     while len(queue) > 0:
-        node, travelled = queue.pop()
+        node, traveled = queue.pop()
         next_edge = starts[queue.peek()[0]]
         prefetch(ends, next_edge)
         prefetch(weights, next_edge)
         for edge in range(starts[node], starts[node + 1]):
             end = ends[edge]
-            reached = travelled + weights[edge]
+            reached = traveled + weights[edge]
             if reached < distance[end]:
                 distance[end] = reached
                 queue.improve(end, reached)
@@ -68,12 +68,12 @@ def distances_heapq(starts, ends, weights, source):
     distance[source] = 0.0
     queue = [(0.0, np.int64(source))]
     while len(queue) > 0:
-        travelled, node = heapq.heappop(queue)
-        if travelled > distance[node]:
+        traveled, node = heapq.heappop(queue)
+        if traveled > distance[node]:
             continue
         for edge in range(starts[node], starts[node + 1]):
             end = ends[edge]
-            reached = travelled + weights[edge]
+            reached = traveled + weights[edge]
             if reached < distance[end]:
                 distance[end] = reached
                 heapq.heappush(queue, (reached, np.int64(end)))
@@ -129,14 +129,14 @@ def distances_by_hand(starts, ends, weights, source):
     sift_up(priority_at, node_at, slot_of, 0, 0.0, source)
     size = 1
     while size > 0:
-        node, travelled = node_at[0], priority_at[0]
+        node, traveled = node_at[0], priority_at[0]
         slot_of[node] = -1
         size -= 1
         if size > 0:
             sift_down(priority_at, node_at, slot_of, size, 0, priority_at[size], node_at[size])
         for edge in range(starts[node], starts[node + 1]):
             end = ends[edge]
-            reached = travelled + weights[edge]
+            reached = traveled + weights[edge]
             if reached < distance[end]:
                 distance[end] = reached
                 slot = slot_of[end]

@@ -21,8 +21,8 @@ def warmup() -> None:
     """Compile everything once, for all later runs.
 
     Run it while a container image is built. The compiled code is kept on disk, in __pycache__ beside
-    the sources or in the folder that NUMBA_CACHE_DIR names. Every later process loads it, and starts at once.
-    With two processor cores, two processes compile.
+    the sources or in the folder that NUMBA_CACHE_DIR names. Every later process loads it, and
+    compiles nothing. With two processor cores, two processes compile.
 
     \b
     Example:

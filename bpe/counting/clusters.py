@@ -4,7 +4,7 @@
 
     parts of the files     0     1     2     3     4
                            |     |     |     |     |       counted on the workers
-                           +--+--+     +--+--+     |       added there, neighbours first, in a fixed order
+                           +--+--+     +--+--+     |       added there, neighbors first, in a fixed order
                               +-----+-----+        |
                                     +------+-------+
 

@@ -210,10 +210,11 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
         atomic_write(path, module.dump(module.document_of(vocabulary, pattern)))
         return
     data = module.dump(vocabulary, pattern)
-    if format == "huggingface" and is_folder(path):
-        write_files(vocabulary, path, data)
-        return
     if format == "huggingface":
+        module.warn_of_1_0(vocabulary, pattern)
+        if is_folder(path):
+            write_files(vocabulary, path, data)
+            return
         warn_without_folder(vocabulary)
     atomic_write(path, data)
 
@@ -237,11 +238,18 @@ def encoders(
         elif format in ("huggingface", "gpt2"):
             import tokenizers
 
+            is_1_0 = not hasattr(tokenizers, "models")
             if format == "huggingface":
                 file = Path(path, TOKENIZER) if Path(path).is_dir() else path
                 other = tokenizers.Tokenizer.from_file(os.fspath(file))
-                other.no_truncation()
-                other.no_padding()
+                if is_1_0:
+                    other.truncation = other.padding = None
+                    other.encode("a")  # the first text shows whether it has code for the pattern
+                else:
+                    other.no_truncation()
+                    other.no_padding()
+            elif is_1_0:
+                return found  # it does not read GPT-2's files
             else:
                 model = tokenizers.models.BPE.from_file(*map(os.fspath, _files_of_gpt2(path)))
                 other = tokenizers.Tokenizer(model)

@@ -21,16 +21,18 @@ used.
 from __future__ import annotations
 
 import json
+import tempfile
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bpe.formats.gpt2 import texts_of
 from bpe.formats.model_tables import vocabulary_of
 from bpe.formats.ranks import unreached, with_atomic_ids
-from bpe.pipeline.patterns import byte_level, pattern_of, pre_tokenizer_of
+from bpe.pipeline.patterns import byte_level, is_read_by_1_0, pattern_of, pre_tokenizer_of
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.pipeline.preparation import Preparation, cutting_pattern
-from bpe.splitting.pattern import Pattern
+from bpe.splitting.pattern import PATTERNS, Pattern
 from bpe.support.json_text import need, read_json
 from bpe.support.threads import gc_paused
 from bpe.vocabulary.byte_level import text_of
@@ -105,6 +107,20 @@ _MODEL: dict[str, Any] = {
 _FLAGS: dict[str, Any] = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 
 
+def warn_of_1_0(vocabulary: Vocabulary, pattern: Pattern) -> None:
+    """Warn that tokenizers 1.0 refuses a pattern, unless the file that was read has its own pre-tokenizer."""
+    if is_read_by_1_0(pattern) or "pre_tokenizer" in from_text(vocabulary.extras)["document"]:
+        return
+    given = pattern.name or ", ".join(pattern.sources)
+    named = ", ".join(name for name in PATTERNS if is_read_by_1_0(Pattern.of(name)))
+    warnings.warn(
+        "tokenizers 1.0 cannot encode with this file, as its list of patterns does not have "
+        f"{given!r:.80}: use an earlier release, or train with one of the patterns {named}",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
 def _outside(vocabulary: Vocabulary, ids: dict[str, int], tokens: list[str]) -> list[str]:
     """Return the tokens that need not be in the table: other programs number them after it, in order."""
     tokens = [token for token in tokens if token in vocabulary.cut_tokens]
@@ -128,7 +144,13 @@ def tokenizer_of(vocabulary: Vocabulary, pattern: Pattern) -> tokenizers.Tokeniz
         import tokenizers
     except ImportError:
         raise ImportError("a tokenizers.Tokenizer requires tokenizers: pip install tokenizers") from None
-    return tokenizers.Tokenizer.from_str(dump(vocabulary, pattern).decode())
+    data = dump(vocabulary, pattern)
+    if hasattr(tokenizers.Tokenizer, "from_str"):
+        return tokenizers.Tokenizer.from_str(data.decode())
+    with tempfile.TemporaryDirectory() as folder:  # 1.0 reads files only
+        path = Path(folder, "tokenizer.json")
+        path.write_bytes(data)
+        return tokenizers.Tokenizer.from_file(str(path))
 
 
 # ---------------------------------------------------------------------------------------------- reading

@@ -30,6 +30,8 @@ from bpe.vocabulary.vocabulary import Vocabulary
 
 TOKENIZER = "tokenizer.json"
 CONFIG = "tokenizer_config.json"
+ROLES = "special_tokens_map.json"
+TEMPLATE = "chat_template.jinja"
 
 # What is written if the extras have no such file. The role of a token, such as end of text, is not guessed.
 _USUAL: dict[str, Any] = {
@@ -37,7 +39,7 @@ _USUAL: dict[str, Any] = {
         "clean_up_tokenization_spaces": False,  # transformers would take spaces out of decoded texts
         "tokenizer_class": "PreTrainedTokenizerFast",
     },
-    "special_tokens_map.json": {},
+    ROLES: {},
 }
 
 
@@ -59,12 +61,13 @@ def with_files(vocabulary: Vocabulary, folder: str | os.PathLike[str]) -> Vocabu
 
 
 _ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+_OPTIONS = ("chat_template", "model_max_length", "padding_side", "truncation_side")
 
 
 def roles_of(vocabulary: Vocabulary) -> dict[str, int]:
     """Return the ids of the tokens to which the files of a folder give a role; the config decides."""
     files = from_text(vocabulary.extras)["files"]
-    given = {**files.get("special_tokens_map.json", {}), **files.get(CONFIG, {})}
+    given = {**files.get(ROLES, {}), **files.get(CONFIG, {})}
     found = {}
     for role in _ROLES:
         token = given.get(f"{role}_token")
@@ -74,6 +77,31 @@ def roles_of(vocabulary: Vocabulary) -> dict[str, int]:
             if token_id is not None:
                 found[role] = token_id
     return found
+
+
+def with_config(vocabulary: Vocabulary, path: str | os.PathLike[str], config: dict[str, Any]) -> Vocabulary:
+    """Return a vocabulary whose folder has these entries in its ``tokenizer_config.json``, too."""
+    if not config:
+        return vocabulary
+    if not is_folder(path):
+        raise ValueError(
+            f"a single tokenizer.json does not hold {', '.join(config)}: give a folder, "
+            "or a name without a suffix"
+        )
+    roles = {name: config[name] for role in _ROLES if (name := f"{role}_token") in config}
+    for name in config:
+        if name not in roles and name not in _OPTIONS:
+            known = ", ".join([f"{role}_token" for role in _ROLES] + [*_OPTIONS])
+            raise TypeError(f"save_huggingface has no option {name!r}; it has {known}")
+    for name, token in roles.items():
+        if token not in vocabulary.special_tokens:  # transformers would cut any other out of every text
+            raise ValueError(f"{name} is {token!r:.80}, which is not a special token")
+    files = from_text(vocabulary.extras)["files"]
+    files[CONFIG] = _USUAL[CONFIG] | files.get(CONFIG, {}) | config
+    files[ROLES] = files.get(ROLES, {}) | roles
+    if "chat_template" in config:
+        files.pop(TEMPLATE, None)
+    return vocabulary.replace(extras=to_text(from_text(vocabulary.extras) | {"files": files}))
 
 
 def _read(path: Path) -> Any:
@@ -104,7 +132,7 @@ def write_files(vocabulary: Vocabulary, folder: str | os.PathLike[str], tokenize
         warnings.warn(
             f"auto_map of {CONFIG} left out: it names Python files, which are not written",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
     Path(folder).mkdir(exist_ok=True)
     for name, content in files.items():

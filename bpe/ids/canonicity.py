@@ -55,10 +55,10 @@ def first_noncanonical(
 ) -> int | None:
     """Return the first place where ids are not those of their text; None if there is none.
 
-    So much can be shared with the ids of the text, in a cache of keys and values for example. It is not
-    always the step at which a model left the path: ``lo`` and ``w`` differ from ``low`` at the first of the
-    two, which alone would be right. And ids that are right so far, such as two line ends of which a text
-    goes on, may not be those of a text that ends there.
+    A cache of keys and values of the ids before this place serves the ids of the text, too. It need not be
+    the place where a model chose the wrong id: ``lo`` and ``w`` differ from ``low`` at the first of the two,
+    which alone would be right. And the first ids of a text, such as two line ends, may not be those of a
+    text that ends there.
 
     Parameters
     ----------

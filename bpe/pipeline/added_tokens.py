@@ -27,7 +27,7 @@ Where the beginning of a text can be cut, as far as added tokens are concerned (
 
 A place is *free* where both parts, searched each by itself, have the tokens of the whole: it is in no token,
 and in no text that is rejected: that would be a token but for its flag ``single_word``, or is passed over.
-Neither is such a text right beside it, which might be taken for a token if its neighbour were gone.
+Neither is such a text right beside it, which might be taken for a token if its neighbor were gone.
 """
 
 from __future__ import annotations

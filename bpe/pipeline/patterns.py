@@ -21,6 +21,9 @@ spelling. To 1.0, both are the same. To Oniguruma, which earlier releases use, `
 apostrophe with a long s, U+017F. Here these files have the named patterns, as in 1.0: where a text has that
 long s after an apostrophe, tokenizers 0.23 gives other ids.
 
+tokenizers 1.0 has no engine for expressions: it has code for a list of them, in one spelling each, and
+refuses all others (:func:`is_read_by_1_0`).
+
 Expressions in the dialects of other engines
 --------------------------------------------
 The expressions of a pattern are written for the ``regex`` package. Other engines read the same signs in other
@@ -100,6 +103,15 @@ def pre_tokenizer_of(pattern: Pattern) -> dict[str, Any]:
     else:
         splits = [_split(render(source, "oniguruma"), "Isolated") for source in pattern.sources]
     return {"type": "Sequence", "pretokenizers": [*splits, byte_level(use_regex=False)]}
+
+
+# Mistral's, which is the one of GPT-4o without contractions, and with single digits.
+_TEKKEN = _ON_THE_HUB["o200k"].replace("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "").replace(r"\p{N}{1,3}", r"\p{N}")
+
+
+def is_read_by_1_0(pattern: Pattern) -> bool:
+    """Return whether tokenizers 1.0 has code for a pattern as it is written in a ``tokenizer.json``."""
+    return pattern.name not in (None, "whitespace") or pattern.sources == (_TEKKEN,)
 
 
 def _split(expression: str, behavior: str, *, invert: bool = False) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def encode_by_ranks_of_bytes(piece: bytes, rank_of: Mapping[bytes, int]) -> list
     Raises
     ------
     KeyError
-        If a byte of the piece is not a token, and is not merged with a neighbour.
+        If a byte of the piece is not a token, and is not merged with a neighbor.
 
     Complexity
     ----------

@@ -275,6 +275,16 @@ def rounded(number: float) -> str:
     return f"{number:,.0f}" if number >= 99.95 else f"{number:#.3g}"
 
 
+_STYLE = {
+    "svg.hashsalt": "ladder",  # else names in the file are random
+    "svg.fonttype": "none",
+    **{f"{each}.color": "#7b7b7b" for each in ("text", "xtick", "ytick")},  # readable on white and on black
+    "axes.edgecolor": "#7b7b7b",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
 def plot(figures: Sequence[Figure], path: Path) -> None:
     """Draw the seconds as bars on a logarithmic axis; the file depends on the figures only."""
     from matplotlib import rc_context
@@ -282,16 +292,16 @@ def plot(figures: Sequence[Figure], path: Path) -> None:
 
     from bpe.support.files import atomic_write
 
-    canvas = Canvas(figsize=(7, 0.5 + 0.4 * len(figures)), layout="constrained")
-    axes = canvas.subplots()
     names = [figure.rung for figure in figures]
-    bars = axes.barh(names, [figure.seconds for figure in figures], log=True)
-    axes.bar_label(bars, [f"{figure} s" for figure in figures], padding=3)
-    axes.invert_yaxis()
-    axes.margins(x=0.2)
     drawn = io.BytesIO()
-    with rc_context({"svg.hashsalt": "ladder", "svg.fonttype": "none"}):
-        canvas.savefig(drawn, format="svg", metadata={"Date": None})
+    with rc_context(_STYLE):
+        canvas = Canvas(figsize=(7, 0.5 + 0.4 * len(figures)), layout="constrained")
+        axes = canvas.subplots()
+        bars = axes.barh(names, [figure.seconds for figure in figures], log=True, color="#2f86d6")
+        axes.bar_label(bars, [f"{figure} s" for figure in figures], padding=3)
+        axes.invert_yaxis()
+        axes.margins(x=0.2)
+        canvas.savefig(drawn, format="svg", transparent=True, metadata={"Date": None})
     atomic_write(path, drawn.getvalue())
 
 

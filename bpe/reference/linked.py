@@ -4,7 +4,7 @@
 - `LocatedPieces` also know the places of every pair;
 - `QueuedPieces` also keep the pairs in a heap.
 
-`learn` accepts them like the pieces of ``trainers``. Again, there are no special rules for neighbours: a
+`learn` accepts them like the pieces of ``trainers``. Again, there are no special rules for neighbors: a
 merge subtracts the pairs around it from the counts, one by one, and adds the new ones.
 
 The tie rule "first" is not supported, because it reads the text; `read` returns a copy of it.

@@ -8,7 +8,7 @@ loop, `learn`: pick the best pair, record it, merge it. They differ in how they 
 - `IndexedPieces` knows which pieces contain which pair.
 
 The kept counts stay exact by a simple rule: when a piece changes, all its old pairs are subtracted and all
-its new pairs are added. There are no special rules for neighbours, so runs such as `aaaa` do not require any
+its new pairs are added. There are no special rules for neighbors, so runs such as `aaaa` do not require any
 either.
 
 The trainers do not split text, have no special tokens, and always start from the 256 bytes.

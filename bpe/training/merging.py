@@ -6,8 +6,8 @@ occurrence and ``y`` after it::
     x left right y   ->   x new y        (x, left), (right, y) lose the count of the piece
                                          (x, new), (new, y) gain it
 
-Every pair that gains holds the new token. So the changes are gathered in arrays indexed by the neighbour, and
-each distinct neighbour costs a few accesses to queue and index, however often it occurs. Where one occurrence
+Every pair that gains holds the new token. So the changes are gathered in arrays indexed by the neighbor, and
+each distinct neighbor costs a few accesses to queue and index, however often it occurs. Where one occurrence
 directly follows another, (new, new) between them gains, and (right, left) loses.
 
 ``state`` and its invariants are described in :mod:`bpe.training.state`; ``merge`` is ``(left, right, new
@@ -149,40 +149,40 @@ def update_side(state, merge, side, found, grouped, created):
     weight_of, sizes, length_of = state.of_token[WEIGHT], state.of_token[SIZE], state.of_token[LENGTH]
     min_count, max_length = state.numbers[MIN_COUNT], state.numbers[MAX_LENGTH]
     index, queue = state.index, state.queue
-    neighbours = created  # safe: the pair of a neighbour overwrites only neighbours that are done
-    n_neighbours = 0
+    neighbors = created  # safe: the pair of a neighbor overwrites only neighbors that are done
+    n_neighbors = 0
     for i in range(found.shape[0]):
-        neighbour = found[i, TOKEN + side]
-        if neighbour != NOTHING:
-            if sizes[neighbour] == 0:
-                neighbours[n_neighbours] = neighbour
-                n_neighbours += 1
-            weight_of[neighbour] += found[i, PIECE_COUNT]
-            sizes[neighbour] += 1
-    # The postings are grouped by neighbour: its size becomes their start and, as they are written, their end.
+        neighbor = found[i, TOKEN + side]
+        if neighbor != NOTHING:
+            if sizes[neighbor] == 0:
+                neighbors[n_neighbors] = neighbor
+                n_neighbors += 1
+            weight_of[neighbor] += found[i, PIECE_COUNT]
+            sizes[neighbor] += 1
+    # The postings are grouped by neighbor: its size becomes their start and, as they are written, their end.
     start = 0
-    for i in range(n_neighbours):
-        size = sizes[neighbours[i]]
-        sizes[neighbours[i]] = start
+    for i in range(n_neighbors):
+        size = sizes[neighbors[i]]
+        sizes[neighbors[i]] = start
         start += size
     for i in range(found.shape[0]):
-        neighbour = found[i, TOKEN + side]
-        if neighbour != NOTHING:
-            grouped[sizes[neighbour]] = found[i, PLACE + side]
-            sizes[neighbour] += 1
+        neighbor = found[i, TOKEN + side]
+        if neighbor != NOTHING:
+            grouped[sizes[neighbor]] = found[i, PLACE + side]
+            sizes[neighbor] += 1
     start = n_created = 0
-    for i in range(n_neighbours):
-        neighbour = neighbours[i]
-        weight, end = weight_of[neighbour], sizes[neighbour]
-        weight_of[neighbour] = 0
-        sizes[neighbour] = 0
+    for i in range(n_neighbors):
+        neighbor = neighbors[i]
+        weight, end = weight_of[neighbor], sizes[neighbor]
+        weight_of[neighbor] = 0
+        sizes[neighbor] = 0
         if side == BEFORE:
-            subtract_count(state, neighbour, left, weight)
-            first, second = neighbour, new_token
+            subtract_count(state, neighbor, left, weight)
+            first, second = neighbor, new_token
         else:
             # (right, new_token) does not exist: `adjacent` was subtracted from (right, left) before.
-            subtract_count(state, right, neighbour, weight)
-            first, second = new_token, neighbour
+            subtract_count(state, right, neighbor, weight)
+            first, second = new_token, neighbor
         if weight >= min_count and length_of[first] + length_of[second] <= max_length:
             pair = pack_pair(first, second)
             if queue.set(pair, weight) < 0 or index.add_many(first, second, grouped[start:end]) < 0:

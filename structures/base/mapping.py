@@ -506,8 +506,14 @@ class Keyed(Facade, Generic[Key, Number]):
         """Return the keys and the numbers of a mapping, of pairs or of a container."""
         if isinstance(items, Keyed):
             return items.to_arrays()
-        pairs = list(items.items() if hasattr(items, "items") else items)
-        return [key for key, _ in pairs], [value for _, value in pairs]
+        try:
+            pairs = list(items.items() if hasattr(items, "items") else items)
+            return [key for key, _ in pairs], [value for _, value in pairs]
+        except TypeError:
+            raise TypeError(
+                "items must be a mapping, pairs of a key and a number, or a container; "
+                "from_arrays and add_many take an array of keys and one of numbers"
+            ) from None
 
 
 class Map(Keyed[Key, Number]):

@@ -104,6 +104,8 @@ class Deque(Facade, Generic[Number]):
     @overload
     def __new__(cls, dtype: Any = ...) -> Self: ...
     def __new__(cls, dtype: Any = np.int64) -> Self:
+        if not isinstance(dtype, (type, np.dtype, str)):
+            raise TypeError(f"Deque takes a dtype, not {dtype!r:.50}: from_array(values) makes one of values")
         kind = cls.type(dtype)
         return cls._like(new_deque(kind, kind.dtype.type(0)))
 

@@ -29,7 +29,7 @@ def insert_each(keys, start, end):
 
 @inner
 def merge(source, start, middle, end, target):
-    """Merge two neighbouring sorted runs into the same place of another array."""
+    """Merge two neighboring sorted runs into the same place of another array."""
     left, right, i = start, middle, start
     while left < middle and right < end:
         one, other = source[left], source[right]

@@ -12,7 +12,7 @@ import numpy as np
 from structures.compiling.jit import kernel
 from structures.hash_tables.int_map import IntMap
 from structures.hash_tables.int_set import IntSet
-from structures.neighbours.k_best import KBest
+from structures.neighbors.k_best import KBest
 from structures.priority_queues.count_buckets import CountBuckets
 from structures.priority_queues.indexed_heap import IndexedMaxHeap, IndexedMinHeap
 from structures.priority_queues.multiset_heap import MaxHeap, MinHeap

@@ -36,7 +36,7 @@ from hypothesis.stateful import (
 
 from structures.hash_tables.int_map import IntMap
 from structures.hash_tables.int_set import IntSet
-from structures.neighbours.k_best import KBest
+from structures.neighbors.k_best import KBest
 from structures.priority_queues.count_buckets import CountBuckets
 from structures.priority_queues.indexed_heap import IndexedMaxHeap
 from structures.priority_queues.multiset_heap import MaxHeap
@@ -280,7 +280,7 @@ class SortedMapMachine(_KeyedMachine):
 
     @rule(key=KNOWN, default=DEFAULT)
     def nearest(self, key: Any, default: list[tuple[int, int]]) -> None:
-        """Read the neighbours of a key, with or without a default."""
+        """Read the neighbors of a key, with or without a default."""
         for verb in ("floor", "lower", "ceiling", "higher"):
             self.alike(verb, key, *default)
         self.alike("rank", key)

@@ -28,12 +28,12 @@ NOWHERE = -1
 
 
 @njit(cache=True)
-def search(cost, least_cost, start, goal, travelled, came_from):
-    """Fill `travelled` and `came_from`, both ``(n_cells,)``; return how many cells have left the queue."""
+def search(cost, least_cost, start, goal, traveled, came_from):
+    """Fill `traveled` and `came_from`, both ``(n_cells,)``; return how many cells have left the queue."""
     rows, columns = cost.shape
     goal_row, goal_column = divmod(goal, columns)
     queue = IndexedMinHeap(cost.size, np.float64)
-    travelled[start] = 0.0
+    traveled[start] = 0.0
     queue[start] = 0.0
     n_left = 0
     while len(queue) > 0:
@@ -46,9 +46,9 @@ def search(cost, least_cost, start, goal, travelled, came_from):
             to_row, to_column = row + down, column + right
             if 0 <= to_row < rows and 0 <= to_column < columns:
                 neighbor = to_row * columns + to_column
-                reached = travelled[cell] + cost[to_row, to_column]
-                if reached < travelled[neighbor]:
-                    travelled[neighbor] = reached
+                reached = traveled[cell] + cost[to_row, to_column]
+                if reached < traveled[neighbor]:
+                    traveled[neighbor] = reached
                     came_from[neighbor] = cell
                     n_steps = abs(goal_row - to_row) + abs(goal_column - to_column)
                     queue[neighbor] = reached + n_steps * least_cost
@@ -85,11 +85,11 @@ def shortest_path(cost, start, goal):
     least_cost = cost.min()
     if np.isinf(least_cost):  # walls everywhere
         least_cost = 0.0
-    travelled, came_from = np.full(cost.size, np.inf), np.full(cost.size, NOWHERE)
+    traveled, came_from = np.full(cost.size, np.inf), np.full(cost.size, NOWHERE)
     cells = [int(np.ravel_multi_index(place, cost.shape)) for place in (start, goal)]
-    n_left = search(cost, least_cost, *cells, travelled, came_from)
+    n_left = search(cost, least_cost, *cells, traveled, came_from)
     cell, path = cells[1], []
-    while np.isfinite(travelled[cells[1]]) and cell != NOWHERE:
+    while np.isfinite(traveled[cells[1]]) and cell != NOWHERE:
         path.append(divmod(cell, cost.shape[1]))
         cell = int(came_from[cell])
-    return float(travelled[cells[1]]), path[::-1], n_left
+    return float(traveled[cells[1]]), path[::-1], n_left

@@ -26,16 +26,16 @@ def search(cost, start, queue, distance, came_from):
     distance[start] = 0.0
     queue[start] = 0.0
     while len(queue) > 0:
-        cell, travelled = queue.pop()
+        cell, traveled = queue.pop()
         row, column = divmod(cell, columns)
         for down, right in ((-1, 0), (0, -1), (0, 1), (1, 0)):
             if 0 <= row + down < rows and 0 <= column + right < columns:
-                neighbour = cell + down * columns + right
-                reached = travelled + cost[row + down, column + right]
-                if reached < distance[neighbour]:
-                    distance[neighbour] = reached
-                    came_from[neighbour] = cell
-                    queue[neighbour] = reached  # decrease-key, or a cell seen for the first time
+                neighbor = cell + down * columns + right
+                reached = traveled + cost[row + down, column + right]
+                if reached < distance[neighbor]:
+                    distance[neighbor] = reached
+                    came_from[neighbor] = cell
+                    queue[neighbor] = reached  # decrease-key, or a cell seen for the first time
 
 
 def shortest_paths(cost, start):
@@ -44,7 +44,7 @@ def shortest_paths(cost, start):
     Parameters
     ----------
     cost : (rows, columns) array_like of float
-        The cost of a step into a cell from one of its four neighbours, 0 or more; ``inf`` for a wall.
+        The cost of a step into a cell from one of its four neighbors, 0 or more; ``inf`` for a wall.
     start : (int, int)
         Row and column.
 

@@ -12,7 +12,7 @@ gives the smallest key first. To enter counts as a use. An evicted key that come
 :func:`count_hits` is the same policy inside ``@njit``, for a whole trace of integers. There the integers are
 the keys, so that among equals the smallest is evicted.
 
-Complexity: a hit O(1) expected; an eviction O(log m) amortised for m entries with the fewest uses.
+Complexity: a hit O(1) expected; an eviction O(log m) amortized for m entries with the fewest uses.
 
 Source: the O(1) scheme of K. Shah, A. Mitra, D. Matani, An O(1) algorithm for implementing the LFU cache
 eviction scheme (2010), of which ``CountBuckets`` is the general form.

@@ -8,7 +8,7 @@ The result is a sequence and one rule for each new token; :func:`expand` undoes 
 What it shows: three containers are made in Python and passed to one ``@njit`` function. The list has the
 sequence, the index has the positions of a pair, the heap has the next pair. Nothing is counted again: to
 replace an occurrence changes at most four counts, those of the pairs around it. These changes are collected
-first, so that heap and index are read once for each distinct neighbour, not for each occurrence. Pairs that
+first, so that heap and index are read once for each distinct neighbor, not for each occurrence. Pairs that
 occur once are in neither: their counts never grow.
 
 The count of a pair is its number of occurrences that do not overlap. In a run of n equal tokens, such as
@@ -31,7 +31,7 @@ from structures import MaxHeap, PairIndex, TokenList, pack_pair, unpack_pair
 
 FIRST_NEW = 256  # tokens below are bytes
 BEFORE, AFTER = 0, 1  # sides of an occurrence
-NOTHING = -1  # in place of a neighbour: the end of the text, or counted on another side
+NOTHING = -1  # in place of a neighbor: the end of the text, or counted on another side
 
 
 class Grammar(NamedTuple):
@@ -95,7 +95,7 @@ def lose(queue, left, right, n):
 
 # ----------------------------------------------------------------------------------------- replacing
 @njit(cache=True)
-def replace(tokens, index, left, right, new_token, neighbours, places):
+def replace(tokens, index, left, right, new_token, neighbors, places):
     """Replace every occurrence of a pair; write the tokens on both sides, and the positions of their pairs.
 
     Returns
@@ -103,7 +103,7 @@ def replace(tokens, index, left, right, new_token, neighbours, places):
     n : int
         The number of occurrences.
     touching : int
-        How many of them directly follow another: that neighbour is counted on neither side.
+        How many of them directly follow another: that neighbor is counted on neither side.
     paired : int
         The count of (new_token, new_token).
     kept : (int, int)
@@ -119,21 +119,21 @@ def replace(tokens, index, left, right, new_token, neighbours, places):
         if following < 0 or tokens.token(following) != right:
             continue
         before, after = tokens.prev(position), tokens.next(following)
-        neighbours[BEFORE, n] = tokens.token(before) if before >= 0 else NOTHING
-        neighbours[AFTER, n] = tokens.token(after) if after >= 0 else NOTHING
+        neighbors[BEFORE, n] = tokens.token(before) if before >= 0 else NOTHING
+        neighbors[AFTER, n] = tokens.token(after) if after >= 0 else NOTHING
         places[BEFORE, n] = before
         places[AFTER, n] = position
-        if neighbours[BEFORE, n] == new_token:
-            neighbours[AFTER, n - 1] = NOTHING
+        if neighbors[BEFORE, n] == new_token:
+            neighbors[AFTER, n - 1] = NOTHING
             touching += 1
             run += 1
             paired += run % 2 == 0
         else:
             run = 1
         if left != right:
-            if neighbours[BEFORE, n] == left:
+            if neighbors[BEFORE, n] == left:
                 kept_before += length_of_run_to(tokens, position) % 2
-            if neighbours[AFTER, n] == right:
+            if neighbors[AFTER, n] == right:
                 kept_after += length_of_run_from(tokens, following) % 2
         tokens.merge(position, new_token)
         n += 1
@@ -142,7 +142,7 @@ def replace(tokens, index, left, right, new_token, neighbours, places):
 
 @njit(cache=True)
 def settle(
-    index, queue, pair, new_token, side, neighbours, places, n, paired, kept, end_of, distinct, grouped
+    index, queue, pair, new_token, side, neighbors, places, n, paired, kept, end_of, distinct, grouped
 ):
     """Update the counts and postings of the pairs on one side of `n` occurrences.
 
@@ -151,21 +151,21 @@ def settle(
     left, right = pair
     n_distinct = 0
     for i in range(n):
-        token = neighbours[i]
+        token = neighbors[i]
         if token != NOTHING:
             if end_of[token] == 0:
                 distinct[n_distinct] = token
                 n_distinct += 1
                 queue.prefetch(pack_pair(token, left) if side == BEFORE else pack_pair(right, token))
             end_of[token] += 1
-    # Group the places by neighbour: end_of is a count, then the start of a group, then its end.
+    # Group the places by neighbor: end_of is a count, then the start of a group, then its end.
     start = 0
     for i in range(n_distinct):
         count = end_of[distinct[i]]
         end_of[distinct[i]] = start
         start += count
     for i in range(n):
-        token = neighbours[i]
+        token = neighbors[i]
         if token != NOTHING:
             grouped[end_of[token]] = places[i]
             end_of[token] += 1
@@ -192,7 +192,7 @@ def find_rules(tokens, index, queue, rules):
     """Replace pairs until none occurs twice, or `rules` is full; return the number of rules."""
     count_pairs(tokens, queue)
     n_most = queue.peek()[1]  # no pair will occur more often
-    neighbours, places = np.empty((2, n_most), np.int64), np.empty((2, n_most), np.int64)
+    neighbors, places = np.empty((2, n_most), np.int64), np.empty((2, n_most), np.int64)
     distinct, grouped = np.empty(n_most, np.int64), np.empty(n_most, np.int64)
     end_of = np.zeros(FIRST_NEW + rules.shape[0], np.int64)
     n_rules = 0
@@ -202,13 +202,13 @@ def find_rules(tokens, index, queue, rules):
         rules[n_rules, 0] = left
         rules[n_rules, 1] = right
         n_rules += 1
-        n, touching, paired, kept = replace(tokens, index, left, right, new_token, neighbours, places)
+        n, touching, paired, kept = replace(tokens, index, left, right, new_token, neighbors, places)
         index.drop(left, right)
         if touching > 0:
             lose(queue, right, left, touching)
         for side in range(2):
             settle(
-                index, queue, (left, right), new_token, side, neighbours[side], places[side], n,
+                index, queue, (left, right), new_token, side, neighbors[side], places[side], n,
                 paired, kept[side], end_of, distinct, grouped,
             )  # fmt: skip
     return n_rules

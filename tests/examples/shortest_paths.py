@@ -30,14 +30,14 @@ def search(starts, ends, weights, source, queue, distance, came_from):
     distance[source] = 0.0
     queue[source] = 0.0
     while len(queue) > 0:
-        node, travelled = queue.pop()
+        node, traveled = queue.pop()
         if len(queue) > 0:
             next_edge = starts[queue.peek()[0]]
             prefetch(ends, next_edge)
             prefetch(weights, next_edge)
         for edge in range(starts[node], starts[node + 1]):
             end = ends[edge]
-            reached = travelled + weights[edge]
+            reached = traveled + weights[edge]
             if reached < distance[end]:
                 distance[end] = reached
                 came_from[end] = node

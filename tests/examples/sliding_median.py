@@ -3,7 +3,7 @@
 """The median of a sliding window over a series of floats, with a multiset in a ``SortedMap``.
 
 What it shows: float keys; counts as values, which make a map a multiset; a cursor that goes from a key to its
-neighbours, so that a step of the window takes a few searches however wide the window is. ::
+neighbors, so that a step of the window takes a few searches however wide the window is. ::
 
     window (1.5: 1, 2.0: 3, 4.5: 1)      value -> how often it is in the window
                      ^

@@ -22,7 +22,7 @@ NOBODY = -1
 
 
 @njit(cache=True)
-def grow(starts, neighbours, weights, parent, to_parent):
+def grow(starts, neighbors, weights, parent, to_parent):
     """Fill `parent` and `to_parent`, ``(n,)``; a root has the parent -1."""
     is_in_tree = np.zeros(parent.size, np.bool_)
     fringe = IndexedMinHeap(parent.size, np.float64)
@@ -34,21 +34,21 @@ def grow(starts, neighbours, weights, parent, to_parent):
             vertex, _ = fringe.pop()
             is_in_tree[vertex] = True
             for edge in range(starts[vertex], starts[vertex + 1]):
-                other = neighbours[edge]
+                other = neighbors[edge]
                 if not is_in_tree[other] and weights[edge] < to_parent[other]:
                     to_parent[other] = weights[edge]
                     parent[other] = vertex
                     fringe[other] = weights[edge]  # a vertex seen for the first time, or nearer now
 
 
-def minimum_spanning_tree(starts, neighbours, weights):
+def minimum_spanning_tree(starts, neighbors, weights):
     """Return the parent of every vertex in the tree, and the weight of the edge to it.
 
     Parameters
     ----------
     starts : (n + 1,) array_like of int
         The edges of vertex ``v`` are ``starts[v] ... starts[v + 1] - 1``, as in a sparse matrix (CSR).
-    neighbours : (m,) array_like of int
+    neighbors : (m,) array_like of int
         The other vertex of each edge. Each edge is there from both of its ends.
     weights : (m,) array_like of float
 
@@ -66,9 +66,9 @@ def minimum_spanning_tree(starts, neighbours, weights):
     >>> minimum_spanning_tree([0, 2, 4, 6], [1, 2, 0, 2, 0, 1], [1, 3, 1, 2, 3, 2])
     (array([-1,  0,  1]), array([inf,  1.,  2.]))
     """
-    starts, neighbours = np.asarray(starts, np.int64), np.asarray(neighbours, np.int64)
+    starts, neighbors = np.asarray(starts, np.int64), np.asarray(neighbors, np.int64)
     weights = np.asarray(weights, np.float64)
     parent = np.full(starts.size - 1, NOBODY)
     to_parent = np.full(starts.size - 1, np.inf)
-    grow(starts, neighbours, weights, parent, to_parent)
+    grow(starts, neighbors, weights, parent, to_parent)
     return parent, to_parent

@@ -14,13 +14,13 @@ def with_heapq(cost, start):
     distance = np.full(cost.shape, np.inf)
     queue = [(0.0, start)]
     while queue:
-        travelled, (row, column) = heappop(queue)
-        if travelled >= distance[row, column]:
+        traveled, (row, column) = heappop(queue)
+        if traveled >= distance[row, column]:
             continue
-        distance[row, column] = travelled
+        distance[row, column] = traveled
         for near in ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column)):
             if 0 <= near[0] < rows and 0 <= near[1] < columns and cost[near] < np.inf:
-                heappush(queue, (travelled + cost[near], near))
+                heappush(queue, (traveled + cost[near], near))
     return distance
 
 

@@ -43,7 +43,7 @@ def test_numbers_of_cases():
     assert next(command.numbers(0, None, 60.0)) == 0
 
 
-# ------------------------------------------------------------------------------------------- misbehaviour
+# ------------------------------------------------------------------------------------------- misbehavior
 def test_what_fails_is_told(capsys):
     which = [case_of(each).number for each in (wrong, right, crash, wrong)]
     n_cases, failed = command.fuzz("misbehaving", 0, iter(which), 1)

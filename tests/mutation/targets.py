@@ -23,7 +23,7 @@ MODULES = {
         tournament_layout tournament_kernels heap_kernels multiset_heap_kernels indexed_heap_kernels
         count_buckets_cells count_buckets_kernels""",
     "structures/sorted_maps": "sorted_map_layout sorted_map_kernels",
-    "structures/neighbours": "k_best_layout k_best_kernels",
+    "structures/neighbors": "k_best_layout k_best_kernels",
     "structures/deques": "deque_kernels",
     "structures/disjoint_sets": "disjoint_sets_kernels",
     "structures/tokens": "token_list_kernels pair_index_kernels",

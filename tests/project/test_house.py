@@ -23,7 +23,7 @@ ROOMS = {
         "hash_tables",
         "priority_queues",
         "sorted_maps",
-        "neighbours",
+        "neighbors",
         "tokens",
         "disjoint_sets",
         "deques",

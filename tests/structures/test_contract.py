@@ -312,8 +312,9 @@ def test_construction(keyed):
         assert keyed.container(Counter({3: 1, 4: 1, 5: 9})) == expected
     assert keyed.container.from_arrays(*expected.to_arrays()) == expected
     assert len(keyed.container()) == len(keyed.container({})) == len(keyed.container([])) == 0
-    with pytest.raises(TypeError):
-        keyed.container(5)
+    for wrong in (5, [3, 1, 4]):
+        with pytest.raises(TypeError, match="items must be a mapping, pairs of a key and a number"):
+            keyed.container(wrong)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ TESTS = [
     "primitives/test_lines.py",
     "primitives/test_priorities.py",
     "primitives/test_simd.py",
-    "neighbours/test_k_best_layout.py",
+    "neighbors/test_k_best_layout.py",
     "sorted_maps/test_sorted_map.py::test_kernels_against_a_list",
     "primitives/test_sorting.py",
     "tokens/test_token_list.py::test_kernels_against_a_list",

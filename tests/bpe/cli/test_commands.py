@@ -153,7 +153,7 @@ def test_show_with_ids(folder, tokenizer):
     assert "".join(entry["text"] for entry in entries) == "the sea"
 
 
-def test_show_in_colours(folder, monkeypatch):
+def test_show_in_colors(folder, monkeypatch):
     monkeypatch.setattr(show_module, "_has_colors", lambda: True)
     shown = run("show", "tok.json", "--text", "the sea\nof", color=True).stdout
     backgrounds = re.findall(r"48;5;(\d+)m", shown)
@@ -167,9 +167,9 @@ def test_show_in_colours(folder, monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX terminals")
 @pytest.mark.parametrize(
-    ("name", "value", "is_coloured"), [("X", "", 1), ("NO_COLOR", "1", 0), ("TERM", "dumb", 0)]
+    ("name", "value", "is_colored"), [("X", "", 1), ("NO_COLOR", "1", 0), ("TERM", "dumb", 0)]
 )
-def test_colours_on_a_terminal(folder, name, value, is_coloured, tokenizer):
+def test_colors_on_a_terminal(folder, name, value, is_colored, tokenizer):
     import pty
 
     ours, theirs = pty.openpty()
@@ -186,7 +186,7 @@ def test_colours_on_a_terminal(folder, name, value, is_coloured, tokenizer):
     os.close(theirs)
     shown = os.read(ours, 10_000)
     os.close(ours)
-    assert (b"\x1b[" in shown) == bool(is_coloured)
+    assert (b"\x1b[" in shown) == bool(is_colored)
 
 
 def test_shown_tokens():

@@ -3,9 +3,13 @@
 ``TOKENIZERS_1`` is the Python of an environment that has 1.0.
 """
 
+import contextlib
 import json
 import os
+import re
 import subprocess
+import sys
+import warnings
 
 import pytest
 
@@ -28,6 +32,7 @@ TEXTS = [
     " ",
     "\n",
 ]
+REFUSED = r"tokenizers 1\.0 cannot encode with this file, .* train with one of the patterns gpt2, cl100k"
 PROGRAM = """
 import json, sys
 from tokenizers import Tokenizer
@@ -36,6 +41,24 @@ path, *texts = json.load(sys.stdin)
 tokenizer = Tokenizer.from_file(path)
 print(json.dumps([[int(each) for each in tokenizer.encode(text).ids] for text in texts]))
 """
+# 1.0 is first on the path; the rest is that of the tests.
+WITH_BPE = f"""
+import json, sys
+
+path, *texts = json.load(sys.stdin)
+sys.path += {sys.path}
+import bpe, bpe.cli
+
+tok = bpe.Tokenizer.load(path)
+print(json.dumps([[int(each) for each in tok.to_huggingface().encode(text).ids] for text in texts]))
+for out in ("copy.hf.json", "gpt2/vocab.json"):
+    bpe.cli.main(["convert", path, out], standalone_mode=False)
+"""
+UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+TEKKEN = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*"
+    r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 
 
 @pytest.fixture(scope="module", params=bpe.PATTERNS)
@@ -45,8 +68,15 @@ def tokenizer(request):
 
 @pytest.fixture
 def path(tokenizer, tmp_path):
-    tokenizer.save_huggingface(tmp_path / "tokenizer.json")
-    return tmp_path / "tokenizer.json"
+    return saved(tokenizer, tmp_path / "tokenizer.json")
+
+
+def saved(tokenizer, path):
+    """Write a tokenizer.json; only a pattern that 1.0 refuses is a warning."""
+    refused = tokenizer.pattern.name in ("whitespace", None)
+    with pytest.warns(UserWarning, match=REFUSED) if refused else contextlib.nullcontext():
+        tokenizer.save_huggingface(path)
+    return path
 
 
 def test_written_read_written(tokenizer, path):
@@ -55,7 +85,7 @@ def test_written_read_written(tokenizer, path):
     assert read.pattern.name is not None
     assert read == tokenizer
     before = path.read_bytes()
-    read.save_huggingface(path)
+    saved(read, path)
     assert path.read_bytes() == before
 
 
@@ -82,12 +112,17 @@ def test_installed(tokenizer, path):
         assert other.encode(LONG_S).ids != tokenizer.encode(LONG_S)
 
 
-def test_tokenizers_1(tokenizer, path):
+def run_1_0(path, texts, program=PROGRAM):
+    """Encode with tokenizers 1.0."""
     python = os.environ.get("TOKENIZERS_1")
     if not python:
         pytest.skip("TOKENIZERS_1 names no Python that has tokenizers 1.0")
-    asked = json.dumps([str(path), *TEXTS, LONG_S])
-    done = subprocess.run([python, "-c", PROGRAM], input=asked, capture_output=True, text=True, timeout=300)
+    asked = json.dumps([str(path), *texts])
+    return subprocess.run([python, "-c", program], input=asked, capture_output=True, text=True, timeout=300)
+
+
+def test_tokenizers_1(tokenizer, path):
+    done = run_1_0(path, [*TEXTS, LONG_S])
     if tokenizer.pattern.name == "whitespace":  # it knows a list of expressions, and has no engine for others
         assert "`Split` pattern needs a system-regex backend" in done.stderr
         return
@@ -97,3 +132,39 @@ def test_tokenizers_1(tokenizer, path):
     if tokenizer.pattern.name in ("llama3", "qwen2"):  # here as in 0.23
         assert found.pop() != expected.pop()
     assert found == expected
+
+
+@pytest.mark.parametrize("source", [TEKKEN, r"\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+|\s+"], ids=["tekken", "own"])
+def test_an_expression(source, tmp_path):
+    """The warning says what 1.0 does: it has code for Mistral's expression, and for none that is made up."""
+    path = tmp_path / "tokenizer.json"
+    tok = bpe.train(TEXTS * 2, 340, pattern=source, progress=False)
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        tok.save_huggingface(path)
+    is_read = source == TEKKEN
+    assert [bool(re.search(REFUSED, str(each.message))) for each in given] == [True] * (not is_read)
+    assert [each.filename for each in given] == [__file__] * (not is_read)
+    other = tokenizers.Tokenizer.from_file(str(path))
+    expected = [tok.encode(text) for text in TEXTS]
+    assert [other.encode(text).ids for text in TEXTS] == expected
+    done = run_1_0(path, TEXTS)
+    assert (done.returncode == 0) == is_read
+    if is_read:
+        assert json.loads(done.stdout) == expected
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "whitespace"])
+def test_bpe_with_1_0(pattern, tmp_path, monkeypatch):
+    """An object is made, and a converted file is compared, with fewer methods than earlier releases have."""
+    tok = bpe.train(TEXTS * 2, 340, pattern=pattern, progress=False)
+    tok.save(tmp_path / "tok.json")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gpt2").mkdir()
+    done = run_1_0("tok.json", TEXTS, WITH_BPE)
+    if pattern == "gpt2":
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout.splitlines()[0]) == [tok.encode(text) for text in TEXTS]
+        assert bpe.Tokenizer.load("copy.hf.json") == bpe.Tokenizer.load("gpt2") == tok
+    else:
+        assert "needs a system-regex backend" in done.stderr

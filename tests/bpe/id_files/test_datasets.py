@@ -1,4 +1,4 @@
-"""The page about datasets: what it shows runs, with the packages that are there."""
+"""The page about transformers, datasets and PyTorch: what it shows runs, with the packages that are there."""
 
 import importlib.util
 import pickle
@@ -9,13 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests import test_readme
+from tests.optional import required
+
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "bpe" / "datasets.rst").read_text("utf-8")
 BLOCKS = [
     textwrap.dedent(block)
     for block in re.findall(r"^\.\. code-block:: python\n\n((?:   .*\n|\n)+)", PAGE, re.MULTILINE)
 ]
-PACKAGES = ("datasets", "torch")
+PACKAGES = ("datasets", "torch", "transformers")
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +30,11 @@ def shown(tmp_path_factory):
     made, missing = {}, []
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        for block in BLOCKS:
-            needed = [name for name in PACKAGES if f"import {name}\n" in block]
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        for number, block in enumerate(BLOCKS):
+            needed = [name for name in PACKAGES if re.search(rf"^import .*\b{name}\b", block, re.MULTILINE)]
             if all(importlib.util.find_spec(name) for name in needed):
-                exec(compile(block, "datasets.rst", "exec"), made)
+                test_readme.run(block, folder / f"block_{number}.py", made)
             else:
                 missing.append(block)
         yield made, missing
@@ -53,10 +57,20 @@ def test_blocks_of_ids(shown):
     assert len(tiny) == 0
 
 
-def test_datasets(shown):
-    pytest.importorskip("datasets", reason="datasets is not installed")
+def test_transformers(shown):
+    required("transformers")
     made, missing = shown
-    assert not [block for block in missing if "import datasets" in block]
+    assert not [block for block in missing if "import transformers" in block]
+    hf, tok, text = made["hf"], made["tok"], made["novel"].read_text("utf-8")
+    assert (hf.eos_token_id, hf.pad_token_id) == (998, 999)
+    assert hf(text)["input_ids"] == tok.encode(text)
+    assert hf.decode(tok.encode(text)) == text
+
+
+def test_datasets(shown):
+    required("datasets")
+    made, missing = shown
+    assert not [block for block in missing if re.search("^import datasets$", block, re.MULTILINE)]
     lines, encoded = made["lines"], made["encoded"]
     assert encoded["ids"][:] == [made["tok"].encode_ordinary(text) for text in lines["text"]]
     assert made["faster"].with_format(None)[:] == encoded[:]
@@ -69,3 +83,8 @@ def test_torch(shown):
     made, _ = shown
     assert made["x"].shape == made["y"].shape == torch.Size([4, 128])
     assert made["x"].dtype == torch.int64
+    required("datasets")
+    batch, tok = made["batch"], made["tok"]
+    ids = [row[mask].tolist() for row, mask in zip(batch["input_ids"], batch["attention_mask"], strict=True)]
+    assert ids == tok.encode_batch(made["lines"]["text"][:8])
+    assert batch["input_ids"][~batch["attention_mask"]].unique().tolist() == [999]

@@ -16,7 +16,7 @@ from bpe.id_files import encode as id_files
 from bpe.id_files import formats as megatron
 from bpe.id_files import output
 from bpe.id_files import tables as id_tables
-from tests.optional import optional
+from tests.optional import optional, required
 
 pyarrow = optional("pyarrow")
 parquet = optional("pyarrow.parquet")
@@ -138,7 +138,7 @@ def test_a_table_without_a_document(tokenizer, tmp_path):
 
 
 def test_tables_in_datasets(tokenizer, corpus, ids, tmp_path):
-    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    datasets = required("datasets")
     for kind in id_tables.KINDS:
         out = tmp_path / f"ids.{kind}"
         tokenizer.encode_files(corpus, out, allowed_special="all")

@@ -1,4 +1,4 @@
-"""The page of a report: its figures, compared with plain counting, and its behaviour in a browser."""
+"""The page of a report: its figures, compared with plain counting, and its behavior in a browser."""
 
 import json
 import re

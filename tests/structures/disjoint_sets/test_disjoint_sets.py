@@ -143,16 +143,16 @@ def test_arguments_are_checked():
     assert repr(sets) == "<DisjointSets of 3 in 3 sets>"
 
 
-class Labelled(DisjointSets):
+class Labeled(DisjointSets):
     """A subclass with room for attributes."""
 
 
 def test_subclasses():
-    sets = Labelled(3)
+    sets = Labeled(3)
     sets.label = "mine"
     sets.union(0, 2)
     for other in (sets.copy(), copy.deepcopy(sets), pickled(sets)):
-        assert (type(other), other.label, other == sets) == (Labelled, "mine", True)
+        assert (type(other), other.label, other == sets) == (Labeled, "mine", True)
 
 
 def test_equality_is_about_what_is_together():

@@ -125,7 +125,7 @@ def test_the_tree_of_buckets_is_shallow():
         assert depth < 50  # 13 at least
 
 
-def test_a_lonely_key_slides_between_its_neighbours():
+def test_a_lonely_key_slides_between_its_neighbors():
     buckets = CountBuckets({1: 10, 2: 20, 3: 30})
     nbytes = buckets.nbytes
     for count in (11, 19, 12, 29, 21, 30, 25, 10, 20, 5, 100, INT64_MIN, INT64_MAX, 20):

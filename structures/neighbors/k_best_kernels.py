@@ -12,7 +12,7 @@ from numba.experimental import structref
 from structures import status
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, quiet
-from structures.neighbours.k_best_layout import (
+from structures.neighbors.k_best_layout import (
     NO_ID,
     ROW_LANES,
     all_places,

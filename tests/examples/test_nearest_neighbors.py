@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The bpe-structures authors
 # SPDX-License-Identifier: MIT
 
-import nearest_neighbours
+import nearest_neighbors
 import numpy as np
 import pytest
 
@@ -23,7 +23,7 @@ def by_sorting(points, k):
 def test_ties_go_to_the_smallest_number(n):
     points = np.random.default_rng(n).integers(0, 6, (n, 3))  # squares that float32 holds
     k = min(10, n - 1)
-    distances, ids = nearest_neighbours.neighbours(points, 10)
+    distances, ids = nearest_neighbors.neighbors(points, 10)
     squares, order = by_sorting(points, k)
     assert np.array_equal(ids[:, :k], order)
     assert np.array_equal(distances[:, :k], np.sqrt(squares, dtype=np.float32))
@@ -33,7 +33,7 @@ def test_ties_go_to_the_smallest_number(n):
 
 def test_against_a_tree():
     points = np.random.default_rng(1).random((1000, 4), dtype=np.float32)
-    distances, ids = nearest_neighbours.neighbours(points, 15)
+    distances, ids = nearest_neighbors.neighbors(points, 15)
     expected, order = cKDTree(points).query(points, 16)
     assert np.allclose(distances, expected[:, 1:], rtol=1e-5)
     assert np.mean(ids == order[:, 1:]) > 0.999  # a tie in float32 may be none in float64

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The bpe-structures authors
 # SPDX-License-Identifier: MIT
-"""The k nearest neighbours of every point: ``KBest`` under ``prange``.
+"""The k nearest neighbors of every point: ``KBest`` under ``prange``.
 
 What it shows: one container for all rows, made inside ``@njit`` and shared by threads without locks, because
 each thread has rows of its own; and ``worst(row)``, which most candidates are compared with and no more.
@@ -23,7 +23,7 @@ BLOCK = 256  # points; 256 * 16 coordinates are 16 kB
 
 @njit(cache=True, parallel=True)
 def search(coordinates, k):
-    """Return the neighbours of all points, whose coordinates are ``(d, n) float32``, by squared distance."""
+    """Return the neighbors of all points, whose coordinates are ``(d, n) float32``, by squared distance."""
     n_dimensions, n = coordinates.shape
     nearest = KBest(n, k)
     for block in prange((n + BLOCK - 1) // BLOCK):
@@ -44,7 +44,7 @@ def search(coordinates, k):
     return nearest
 
 
-def neighbours(points, k):
+def neighbors(points, k):
     """Return the distances and the numbers of the `k` nearest other points of every point.
 
     Parameters
@@ -62,7 +62,7 @@ def neighbours(points, k):
 
     Examples
     --------
-    >>> neighbours([[0.0], [1.0], [3.0]], 2)[1]
+    >>> neighbors([[0.0], [1.0], [3.0]], 2)[1]
     array([[1, 2],
            [0, 2],
            [1, 0]], dtype=int32)

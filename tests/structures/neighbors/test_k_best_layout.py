@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from structures.neighbours.k_best_layout import (
+from structures.neighbors.k_best_layout import (
     ROW_LANES,
     as_element,
     insert_lane,

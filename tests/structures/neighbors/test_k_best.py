@@ -84,7 +84,7 @@ def test_the_order_of_pushes_does_not_matter(distances, k, random):
     assert one == other
 
 
-def test_rows_of_a_full_width_and_their_neighbours():
+def test_rows_of_a_full_width_and_their_neighbors():
     """What a row loses does not go to the next one."""
     for k in (15, 16, 17):
         q = KBest(3, k, flags=True)

@@ -49,7 +49,7 @@ import numpy as np
 from structures.base.container import Facade, named_by_package
 from structures.base.in_njit import constructor, must_be_integer
 from structures.base.struct_type import bind
-from structures.neighbours.k_best_kernels import (
+from structures.neighbors.k_best_kernels import (
     KBestType,
     arrays_with_flags,
     checked_k_best,
@@ -61,7 +61,7 @@ from structures.neighbours.k_best_kernels import (
     state,
     take_rows,
 )
-from structures.neighbours.k_best_layout import NO_ID, ROW_LANES
+from structures.neighbors.k_best_layout import NO_ID, ROW_LANES
 from structures.status import as_array, float64, float64_array, int64, int64_array
 
 
