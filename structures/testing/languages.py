@@ -281,7 +281,7 @@ def _run_tokens(tokens, operations, keys, numbers, first, second):
         operation, key, number = operations[i], keys[i], numbers[i]
         positions = tokens.positions()
         position = positions[key % positions.size]
-        if operation == Operation.MERGE and tokens.next(position) >= 0:
+        if operation == Operation.MERGE:
             first[i] = tokens.merge(position, number)
         elif operation == Operation.LINKS:
             first[i], second[i] = tokens.prev(position), tokens.next(position)
@@ -342,9 +342,7 @@ def _live(model: TokenModel, key: int) -> int:
 
 
 def _merge(model: TokenModel, key: int, number: int) -> tuple[int, int]:
-    if model.next(_live(model, key)) >= 0:
-        model.merge(_live(model, key), number)
-    return OK, 0
+    return _status(model.merge, _live(model, key), number)
 
 
 def _links(model: TokenModel, key: int, number: int) -> tuple[int, int]:
