@@ -24,9 +24,10 @@ Source: the hash table of :mod:`structures.hash_tables.int_map`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,8 +44,15 @@ from structures.hash_tables.int_set_kernels import (
 from structures.status import int64, int64_array
 
 
-class IntSet(Facade):
-    """Set of int64 keys.
+if TYPE_CHECKING:
+
+    class _Set(Facade, AbstractSet[int]): ...
+else:
+    _Set = Facade  # the class is registered below: as a base, Set would have another metaclass
+
+
+class IntSet(_Set):
+    """Set of int64 keys, for ``isinstance`` a :class:`collections.abc.Set`.
 
     It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` there are the same methods and
     operators, except ``|=``: use :meth:`update` with an array. Without ``boundscheck`` nothing raises there,
@@ -64,7 +72,7 @@ class IntSet(Facade):
     Methods for two sets:
 
     * ``s & t``, ``s | t``, ``s - t``, ``s ^ t``: a new set; ``s <= t``, ``s < t``, ``s == t``;
-      :meth:`isdisjoint`
+      :meth:`isdisjoint`. In Python, one of the two may be any other set of integers, which takes longer
 
     Methods for the whole:
 
@@ -128,11 +136,11 @@ class IntSet(Facade):
         return (self.to_array(),)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, AbstractSet):
+        if isinstance(other, AbstractSet) and not isinstance(other, IntSet):
             return set(self) == other
         return super().__eq__(other)
 
-    __hash__ = None  # containers change
+    __hash__ = None  # type: ignore[assignment]  # containers change
 
     def __contains__(self, key: Any) -> bool:
         return self._is_int64(key) and self._kernels.contains(self, int(key))
@@ -140,33 +148,42 @@ class IntSet(Facade):
     def __iter__(self) -> Iterator[int]:
         return iter(self.to_array().tolist())
 
-    def _combined(self, verb: str, other: object) -> Any:
-        """Return a new set of this one and another, or NotImplemented if the other is no IntSet."""
-        if not isinstance(other, IntSet):
-            return NotImplemented
-        return self._like(getattr(self._kernels, verb)(self, other))
+    def _combined(self, verb: str, combine: Any, other: Any) -> Any:
+        """Return a new set of this one and another, or NotImplemented if the other is not a set."""
+        if isinstance(other, IntSet):
+            return self._like(getattr(self._kernels, verb)(self, other))
+        if isinstance(other, AbstractSet):
+            return self.from_array(list(combine(set(self), set(other))))
+        return NotImplemented
 
-    def __and__(self, other: IntSet) -> IntSet:
-        return self._combined("_and", other)
+    def __and__(self, other: AbstractSet[Any]) -> IntSet:
+        return self._combined("_and", operator.and_, other)
 
-    def __or__(self, other: IntSet) -> IntSet:
-        return self._combined("_or", other)
+    def __or__(self, other: AbstractSet[Any]) -> IntSet:
+        return self._combined("_or", operator.or_, other)
 
-    def __sub__(self, other: IntSet) -> IntSet:
-        return self._combined("_sub", other)
+    def __sub__(self, other: AbstractSet[Any]) -> IntSet:
+        return self._combined("_sub", operator.sub, other)
 
-    def __xor__(self, other: IntSet) -> IntSet:
-        return self._combined("_xor", other)
+    def __xor__(self, other: AbstractSet[Any]) -> IntSet:
+        return self._combined("_xor", operator.xor, other)
 
-    def __le__(self, other: IntSet) -> bool:
-        if not isinstance(other, IntSet):
-            return NotImplemented
-        return self._kernels._le(self, other)
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
-    def __lt__(self, other: IntSet) -> bool:
-        if not isinstance(other, IntSet):
-            return NotImplemented
-        return len(self) < len(other) and self <= other
+    def __rsub__(self, other: AbstractSet[Any]) -> IntSet:
+        return self._combined("_sub", lambda ours, others: others - ours, other)
+
+    def __le__(self, other: AbstractSet[Any]) -> bool:
+        return _is_subset(self, other)
+
+    def __ge__(self, other: AbstractSet[Any]) -> bool:
+        return _is_subset(other, self)
+
+    def __lt__(self, other: AbstractSet[Any]) -> bool:
+        return self != other and self <= other
+
+    def __gt__(self, other: AbstractSet[Any]) -> bool:
+        return self != other and self >= other
 
     def __ior__(self, other: Any) -> IntSet:  # type: ignore[misc]  # any keys, as update
         self.update(other)
@@ -275,12 +292,12 @@ class IntSet(Facade):
         if keys.size:
             self._done(self._kernels.update(self, keys), f"{keys.size} keys")
 
-    def isdisjoint(self, other: IntSet) -> bool:
+    def isdisjoint(self, other: Iterable[Any]) -> bool:
         """Return whether no key is in both sets.
 
         Parameters
         ----------
-        other : IntSet
+        other : IntSet, or in Python any iterable
 
         Returns
         -------
@@ -289,7 +306,7 @@ class IntSet(Facade):
         Raises
         ------
         TypeError
-            The other is not an IntSet.
+            The other is not an iterable.
 
         Complexity
         ----------
@@ -301,7 +318,7 @@ class IntSet(Facade):
         False
         """
         if not isinstance(other, IntSet):
-            raise TypeError(f"isdisjoint requires an IntSet, not {type(other).__name__}")
+            return set(self).isdisjoint(other)
         return self._kernels.isdisjoint(self, other)
 
     def contains_many(self, keys: Any) -> np.ndarray:
@@ -391,7 +408,18 @@ def _keys_of(keys: Any) -> Any:
     return keys if isinstance(keys, (np.ndarray, list, tuple, range)) else list(keys)
 
 
+def _is_subset(one: Any, other: Any) -> Any:
+    """Return whether all keys of a set are in another, or NotImplemented if one of the two is not a set."""
+    if isinstance(one, IntSet) and isinstance(other, IntSet):
+        return one._kernels._le(one, other)
+    if isinstance(one, AbstractSet) and isinstance(other, AbstractSet):
+        return set(one) <= set(other)
+    return NotImplemented
+
+
 bind(IntSetType, IntSet)
+if not TYPE_CHECKING:
+    AbstractSet.register(IntSet)
 
 
 @constructor(IntSet)
