@@ -11,7 +11,7 @@ from structures import status
 from structures.base.struct_type import method, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.int_map_kernels import find, int_map_type, make_room, new_map, put
-from structures.hash_tables.int_map_table import EMPTY, VALUE, write
+from structures.hash_tables.int_map_table import BUCKET, EMPTY, VALUE, write
 from structures.primitives.memory import copy_prefix, new_words
 from structures.primitives.simd import larger, rarely, smaller
 from structures.priority_queues.tournament_kernels import (
@@ -180,7 +180,7 @@ def _new_id(self, key, entry):
             return status.NO_MEMORY
         entry = find(self.map, key)
         key_id = self.n
-    write(entry, key, key_id)
+    write(entry, key, key_id, BUCKET)
     self.map.size += 1
     if self.by_age:
         self.key_of[key_id] = key
@@ -261,4 +261,4 @@ def state(self):
 @method(MultisetHeapType, "nbytes")
 @quiet
 def _nbytes(self):
-    return bytes_of(self) + self.key_of.nbytes + self.map.nbytes()
+    return bytes_of(self) + self.key_of.nbytes + self.map.nbytes

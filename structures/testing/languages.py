@@ -286,12 +286,12 @@ def _run_tokens(tokens, operations, keys, numbers, first, second):
         elif operation == Operation.LINKS:
             first[i], second[i] = tokens.prev(position), tokens.next(position)
         elif operation == Operation.TOKEN:
-            first[i], second[i] = tokens.token(key % tokens.n_positions()), len(tokens)
+            first[i], second[i] = tokens.token(key % tokens.n_positions), len(tokens)
         elif operation == Operation.SEGMENT:
             segment = tokens.segment_at(position)
             first[i], second[i] = tokens.segment_positions(segment).sum(), tokens.segment(segment).sum()
         elif operation == Operation.CONTAINS:
-            first[i], second[i] = tokens.segment_at(position), tokens.n_segments()
+            first[i], second[i] = tokens.segment_at(position), tokens.n_segments
         elif operation == Operation.COPY:
             tokens = tokens.copy()
         elif operation == Operation.COMPACT and number == 0:
@@ -304,7 +304,7 @@ def _run_index(index, operations, keys, numbers, first, second):
     for i in range(operations.size):
         operation, key, number = operations[i], keys[i], numbers[i]
         tokens = index.tokens
-        position = key % tokens.n_positions()
+        position = key % tokens.n_positions
         left, right = key % 5, number
         if operation == Operation.MERGE and tokens.token(position) >= 0 and tokens.next(position) >= 0:
             first[i] = tokens.merge(position, number)

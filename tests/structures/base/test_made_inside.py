@@ -122,6 +122,7 @@ def test_local_and_returned(maker):
     made = make()
     made._check()
     assert use(made) == number
+    assert njit(lambda container: container.nbytes)(made) == made.nbytes > 0
 
 
 @makers("max", "set", "tokens", "pairs", "rows")

@@ -209,7 +209,7 @@ def test_verbs_inside_njit():
         links = tokens.next(0), tokens.prev(2), tokens.token(1), tokens.segment_at(3)
         copied = tokens.copy()
         compacted = copied.compact()
-        sizes = len(tokens), tokens.n_positions(), copied.n_positions(), tokens.n_segments()
+        sizes = len(tokens), tokens.n_positions, copied.n_positions, tokens.n_segments
         segment = tokens.segment(0), tokens.segment_positions(0)
         return status, links, compacted, sizes, copied.to_arrays(), segment
 
