@@ -28,7 +28,10 @@ AHEAD = 16  # how many items ahead a key is prefetched
 class KeyedType(StructType):
     """Base of the types with methods ``get set add remove contains prefetch`` of a key."""
 
-    number_parameters = ("count", "counts", "n", "value", "values", "delta", "deltas", "numbers", "default")
+    number_parameters = (
+        *("count", "counts", "priority", "priorities", "n", "value", "values"),
+        *("delta", "deltas", "numbers", "default"),
+    )
 
 
 class MapType(KeyedType):

@@ -80,9 +80,9 @@ def heap_type(greatest_first: bool, dtype: str = "int64", ties: str = "key") -> 
     greatest_first : bool
         The type of :class:`MaxHeap` if true, of :class:`MinHeap` if false.
     dtype : {"int64", "float64"}
-        Type of the counts.
+        Type of the priorities.
     ties : {"key", "fifo"}
-        What is first of equal counts: the smallest key, or what came first.
+        What is first of equal priorities: the smallest key, or what came first.
 
     Returns
     -------
