@@ -2,11 +2,11 @@
 
     python asv_benchmarks/containers_table.py [NAME ...] [--small]
 
-NAME is empty, push-pop, pairs, deque, disjoint-sets, updates, map, buckets, bulk, sorted, k-best or
-dijkstra; all take a quarter of an hour. In one process both sides do the work and the results are compared,
+NAME is empty, push-pop, pairs, deque, disjoint-sets, updates, map, buckets, bulk, sorted, k-best, dijkstra or
+memory; all take a quarter of an hour. In one process both sides do the work and the results are compared,
 then they take turns, and of each the best round counts. Containers are made anew for every round, outside
 the time. All times are of one operation. The other sides are in this file and in the folder ``benchmarks``,
-to be read.
+to be read. ``memory`` prints a table of its own: bytes per key.
 """
 
 # Before numba: `benchmarks` tells it where to keep compiled code.
@@ -27,7 +27,18 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 from sortedcontainers import SortedDict
 
-from structures import CountBuckets, IndexedMinHeap, IntMap, KBest, MaxHeap, MinHeap, SortedMap
+from structures import (
+    CountBuckets,
+    Deque,
+    Heap,
+    IndexedMinHeap,
+    IntMap,
+    IntSet,
+    KBest,
+    MaxHeap,
+    MinHeap,
+    SortedMap,
+)
 
 
 def push_pop(small):
@@ -456,6 +467,59 @@ def dijkstra(small):
                 print_row(work, n_edges, ours, Side(name, other), 0 if small else 8, np.array_equal)
 
 
+# ------------------------------------------------------------------------------------------------ memory
+@njit(cache=True)
+def put_each(container, keys, numbers):
+    for i in range(keys.size):
+        container[keys[i]] = numbers[i]
+
+
+@njit(cache=True)
+def add_each(container, keys, numbers):
+    for key in keys:
+        container.add(key)
+
+
+@njit(cache=True)
+def push_each(container, keys, numbers):
+    for i in range(keys.size):
+        container.push(numbers[i], keys[i])
+
+
+@njit(cache=True)
+def append_each(container, keys, numbers):
+    for key in keys:
+        container.append(key)
+
+
+MEASURED = {
+    "IntMap": (IntMap, IntMap.from_arrays, put_each),
+    "IntSet": (IntSet, lambda keys, numbers: IntSet(keys), add_each),
+    "SortedMap": (SortedMap, SortedMap.from_arrays, put_each),
+    "MinHeap": (MinHeap, MinHeap.from_arrays, put_each),
+    "CountBuckets, ten keys a count": (CountBuckets, CountBuckets.from_arrays, put_each),
+    "Heap": (Heap, lambda keys, numbers: Heap.heapify(numbers, keys), push_each),
+    "Deque": (Deque, lambda keys, numbers: Deque.from_array(keys), append_each),
+}
+
+
+def memory(small):
+    """Print the least and the greatest number of bytes per key, of containers of many sizes."""
+    print("\n| bytes per key | made of arrays | key by key |\n|---|---|---|")
+    sizes = np.geomspace(100, 300, 3) if small else np.geomspace(50_000, 400_000, 25)
+    for name, (made, made_of_arrays, fill) in MEASURED.items():
+        at_once, one_by_one = [], []
+        for n in sizes.astype(int):
+            keys = np.random.default_rng(3).permutation(n) * np.int64(7919)
+            numbers = keys % (n // 10)
+            at_once.append(made_of_arrays(keys, numbers).nbytes / n)
+            container = made()
+            fill(container, keys, numbers)
+            one_by_one.append(container.nbytes / n)
+        cells = (f"{min(sizes):.0f} to {max(sizes):.0f}" for sizes in (at_once, one_by_one))
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
 WORKS = {
     "empty": empty,
     "push-pop": push_pop,
@@ -469,6 +533,7 @@ WORKS = {
     "sorted": sorted_map,
     "k-best": nearest,
     "dijkstra": dijkstra,
+    "memory": memory,
 }
 
 

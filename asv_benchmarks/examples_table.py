@@ -3,15 +3,18 @@
     python asv_benchmarks/examples_table.py [NAME ...] [--small]
 
 NAME is one or more of the examples in ``tests/examples``, by default all that have another side: scipy,
-scikit-image or plain Python. The rules are those of ``containers_table.py``; a time is that of one element of
-the input.
+scikit-image, numpy, ``heapq`` or plain Python. The rules are those of ``containers_table.py``; a time is that
+of one element of the input.
 """
 
-import benchmarks  # noqa: F401  # before numba: it tells it where to keep compiled code
+# Before numba: `benchmarks` tells it where to keep compiled code.
+from benchmarks._common import zipfian
+from benchmarks.shortest_paths import random_graph
 
 # isort: split
 import heapq
 import sys
+from collections import Counter
 
 import click
 import numba
@@ -19,12 +22,14 @@ import numpy as np
 from measuring import NOVEL, ROOT, Side, chosen, print_head, print_row, same_arrays, small_option
 from scipy.cluster import hierarchy
 from scipy.ndimage import gaussian_filter
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import pdist, squareform
 from skimage.graph import MCP, MCP_Geometric
 from skimage.segmentation import watershed as skimage_watershed
+
+from structures import CountBuckets, MinHeap
 
 
 # ---------------------------------------------------------------------------------------- neighbors, trees
@@ -90,6 +95,21 @@ def spanning_tree(size):
         lambda _: example.minimum_spanning_tree(graph.indptr, graph.indices, graph.data),
         Side("scipy, minimum_spanning_tree", lambda _: minimum_spanning_tree(graph)),
         agree,
+    )
+
+
+def shortest_paths(size):
+    import shortest_paths as example
+
+    starts, ends, weights = random_graph(200 * size, 1000 * size)
+    paths = example.ShortestPaths(starts, ends, weights)
+    matrix = csr_array((weights, ends, starts), (starts.size - 1, starts.size - 1))
+    yield (
+        f"shortest paths in a graph of {starts.size - 1:,} nodes and {ends.size:,} edges",
+        ends.size,
+        lambda _: paths.from_node(0)[0],
+        Side("scipy, dijkstra", lambda _: dijkstra(matrix, indices=0)),
+        np.array_equal,
     )
 
 
@@ -246,6 +266,161 @@ def k_way_merge(size):
             )
 
 
+def sliding_median(size):
+    import sliding_median as example
+    import test_sliding_median as test
+
+    series = np.random.default_rng(8).normal(size=200 * size).cumsum().round(1)
+    numbers = series.tolist()
+    for width in (21, 1001, 20_001):
+        width = min(width, series.size // 4 * 2 + 1)
+        for name, theirs in (
+            ("scipy, median_filter", lambda _, width=width: test.by_scipy(series, width)),
+            ("a sorted list in Python", lambda _, width=width: test.by_sorted_list(numbers, width)),
+        ):
+            yield (
+                f"medians of {series.size:,} numbers, windows of {width:,}",
+                series.size,
+                lambda _, width=width: example.sliding_median(series, width),
+                Side(name, theirs),
+                np.array_equal,
+            )
+
+
+# -------------------------------------------------------------------------------------- events and ranges
+def event_simulation(size):
+    import event_simulation as example
+    import test_event_simulation as test
+
+    up_times, repair_times = np.random.default_rng(9).exponential(size=(2, 1000))
+    n_machines, n_events = 10 * size, 200 * size
+    given = up_times, repair_times / (2 * n_machines), n_machines, 1, n_events / n_machines
+    for name, run in (
+        ("heapq of tuples in numba", test.with_heapq_in_numba),
+        ("heapq in Python", test.with_heapq),
+    ):
+        yield (
+            f"simulation of {n_machines:,} machines, {n_events:,} events or so",
+            n_events,
+            lambda _: example.simulate(*given),
+            Side(name, lambda _, run=run: run(*given)),
+            lambda ours, theirs: ours[0] == theirs[0] and np.allclose(ours[1], theirs[1]),
+        )
+
+
+def intervals(size):
+    import intervals as example
+    import test_intervals as test
+
+    n = 200 * size
+    rng = np.random.default_rng(10)
+    starts = rng.integers(0, 4 * n, n)
+    stops, is_added = starts + rng.integers(1, 9, n), rng.random(n) < 0.7
+    lists = [array.tolist() for array in (starts, stops, is_added)]
+
+    def ours(_):
+        some = example.Intervals()
+        some.change(starts, stops, is_added)
+        return some.to_arrays()
+
+    yield (
+        f"{n:,} ranges added to a set of integers, or removed",
+        n,
+        ours,
+        Side("SortedDict, in Python", lambda _: test.with_sorted_dict(*lists)),
+        same_arrays,
+    )
+
+
+# ------------------------------------------------------------------------------------------ keys and counts
+def lru_cache(size):
+    import lru_cache as example
+    import test_lru_cache as test
+
+    requests = zipfian(1000 * size, 100 * size)
+    listed = requests.tolist()
+    capacity = 10 * size
+    yield (
+        f"LRU cache of {capacity:,} keys, {requests.size:,} requests",
+        requests.size,
+        lambda _: example.LRUCache(capacity).look_up(requests),
+        Side("OrderedDict, in Python", lambda _: test.with_ordered_dict(listed, capacity)[0]),
+        np.array_equal,
+    )
+
+
+def lfu_cache(size):
+    import lfu_cache as example
+    import test_lfu_cache as test
+
+    requests = zipfian(1000 * size, 100 * size)
+    listed = requests.tolist()
+    capacity = 10 * size
+    for name, theirs in (
+        ("MinHeap", lambda _: test.hits_with_heap(requests, capacity, MinHeap())),
+        ("dict and heapq, in Python", lambda _: test.hits_with_heapq(listed, capacity)),
+    ):
+        yield (
+            f"LFU cache of {capacity:,} keys, {requests.size:,} requests",
+            requests.size,
+            lambda _: example.count_hits(requests, capacity, CountBuckets()),
+            Side(name, theirs),
+            np.array_equal,
+        )
+
+
+def top_k(size):
+    import top_k as example
+
+    items, k = zipfian(1000 * size, 100 * size), 100
+    listed = items.tolist()
+
+    def by_counter(_):
+        first = heapq.nsmallest(k, Counter(listed).items(), lambda entry: (-entry[1], entry[0]))
+        return [key for key, _ in first]
+
+    def by_numpy(_):
+        keys, counts = np.unique(items, return_counts=True)
+        return keys[np.lexsort((keys, -counts))[:k]]
+
+    for name, theirs in (("Counter and heapq", by_counter), ("numpy, unique and lexsort", by_numpy)):
+        yield (
+            f"the {k} most frequent of {items.size:,} keys",
+            items.size,
+            lambda _: example.top_k_exact(items, k)[0],
+            Side(name, theirs),
+            np.array_equal,
+        )
+    numbers = np.random.default_rng(11).permutation(1000 * size)
+    listed_numbers = numbers.tolist()
+    for name, theirs in (
+        ("heapq.nlargest of a list", lambda _: heapq.nlargest(k, listed_numbers)),
+        ("numpy, partition and sort", lambda _: np.sort(np.partition(numbers, -k)[-k:])[::-1]),
+    ):
+        yield (
+            f"the {k} greatest of {numbers.size:,} numbers",
+            numbers.size,
+            lambda _: example.greatest(numbers, k),
+            Side(name, theirs),
+            np.array_equal,
+        )
+
+
+def huffman(size):
+    import huffman as example
+    import test_huffman as test
+
+    weights = np.random.default_rng(12).zipf(1.2, 100 * size) % 10**6 + 1
+    listed = weights.tolist()
+    yield (
+        f"Huffman code of {weights.size:,} symbols, its lengths",
+        weights.size,
+        lambda _: example.code_lengths(weights),
+        Side("heapq, in Python", lambda _: test.lengths_with_heapq(listed)),
+        lambda ours, theirs: ours @ weights == np.array(theirs) @ weights,
+    )
+
+
 # ------------------------------------------------------------------------------------------------- Re-Pair
 def re_pair(size):
     import re_pair as example
@@ -277,7 +452,15 @@ WORKS = {
         a_star,
         agglomerative,
         kruskal,
+        shortest_paths,
         k_way_merge,
+        sliding_median,
+        event_simulation,
+        intervals,
+        lru_cache,
+        lfu_cache,
+        top_k,
+        huffman,
         re_pair,
     )
 }

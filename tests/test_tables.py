@@ -16,7 +16,7 @@ BOOK = Path(__file__).parent / "data" / "treasure_island.txt"
 ALTERNATIVES = ("heapdict", "pqdict", "sortedcontainers")
 SMALL = {
     "containers_table": (*ALTERNATIVES, "scipy"),
-    "examples_table": ("scipy", "skimage"),
+    "examples_table": ("scipy", "skimage", "sortedcontainers"),
 }  # what each needs
 
 

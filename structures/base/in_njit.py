@@ -38,6 +38,7 @@ from structures.base.checks import Checks, has_checks, is_checked
 from structures.compiling.cache import PACKAGE
 from structures.compiling.dispatchers import QuietType, widened
 from structures.compiling.numba_private import AttributeTemplate, BoundFunction, cpu_target
+from structures.compiling.without_jit import PROPERTIES
 from structures.status import DATA_HINT, DTYPE_HINT, PAIR_HINT, TEXT_HINT
 
 # --------------------------------------------------------------------------------------------- arguments
@@ -261,7 +262,9 @@ def resolve_attributes(
             if field is not None:
                 return field
             function = method_of(typ, attr)
-            return function and BoundKernel(function, typ, guard(typ, attr), attr)
+            bound = function and BoundKernel(function, typ, guard(typ, attr), attr)
+            is_property = bound and attr in PROPERTIES
+            return bound.get_call_type(self.context, (), {}).return_type if is_property else bound
 
     infer_getattr(Attributes)
 

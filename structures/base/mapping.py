@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
@@ -28,7 +28,10 @@ AHEAD = 16  # how many items ahead a key is prefetched
 class KeyedType(StructType):
     """Base of the types with methods ``get set add remove contains prefetch`` of a key."""
 
-    number_parameters = ("count", "counts", "n", "value", "values", "delta", "deltas", "numbers", "default")
+    number_parameters = (
+        *("count", "counts", "priority", "priorities", "n", "value", "values"),
+        *("delta", "deltas", "numbers", "default"),
+    )
 
 
 class MapType(KeyedType):
@@ -173,8 +176,35 @@ def _equals(self, other):
     return True
 
 
-class Keyed(Facade, Generic[Key, Number]):
-    """Base of the classes that map keys to numbers."""
+class Numbers(np.ndarray):
+    """An array whose loops give Python's numbers, so that ``dict(container)`` has those, as ``items()`` does.
+
+    What is computed from it is a plain array or number.
+    """
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+    def __array_wrap__(self, array: Any, *_: Any) -> Any:
+        return np.asarray(array)[()]
+
+    def __repr__(self) -> str:
+        return repr(np.asarray(self))
+
+
+if TYPE_CHECKING:
+    _Keyed = Mapping
+else:
+    _Keyed = Generic  # the class is registered below: as a base, Mapping would have another metaclass
+
+
+class Keyed(Facade, _Keyed[Key, Number]):
+    """Base of the classes that map keys to numbers; for ``isinstance`` they are mappings.
+
+    They have the methods of :class:`collections.abc.Mapping`. But :meth:`get` returns 0 for a missing key,
+    not None, and :meth:`keys` and :meth:`values` return arrays. ``==`` compares with other mappings by their
+    entries, and with containers of the same kind.
+    """
 
     __slots__ = ()
     _noun = "value"
@@ -224,6 +254,13 @@ class Keyed(Facade, Generic[Key, Number]):
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self.to_arrays()[0].tolist())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Mapping) and not isinstance(other, Facade):
+            return dict(self.items()) == other
+        return super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]  # containers change
 
     def set(self, key: Key, value: Any) -> None:
         """Set `key` to a value, as ``c[key] = value`` does.
@@ -438,15 +475,15 @@ class Keyed(Facade, Generic[Key, Number]):
             self[key] = default
         return self[key]
 
-    def keys(self) -> np.ndarray:
+    def keys(self) -> np.ndarray:  # type: ignore[override]
         """Return the keys, ``(n,) int64``, in the order of :meth:`to_arrays`."""
-        return self.to_arrays()[0]
+        return self.to_arrays()[0].view(Numbers)
 
-    def values(self) -> np.ndarray:
+    def values(self) -> np.ndarray:  # type: ignore[override]
         """Return the numbers, ``(n,)``, in the order of :meth:`to_arrays`."""
-        return self.to_arrays()[1]
+        return self.to_arrays()[1].view(Numbers)
 
-    def items(self) -> Iterator[tuple[Key, Number]]:
+    def items(self) -> Iterator[tuple[Key, Number]]:  # type: ignore[override]
         """Iterate over (key, number) in the order of :meth:`to_arrays`, as they were at the call.
 
         Returns
@@ -516,17 +553,14 @@ class Keyed(Facade, Generic[Key, Number]):
             ) from None
 
 
+if not TYPE_CHECKING:
+    Mapping.register(Keyed)
+
+
 class Map(Keyed[Key, Number]):
-    """Base of the maps, whose :meth:`update` is like that of a dict; ``==`` compares with mappings, too."""
+    """Base of the maps, whose :meth:`update` is like that of a dict."""
 
     __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Mapping):
-            return dict(self.items()) == other
-        return super().__eq__(other)
-
-    __hash__ = None  # type: ignore[assignment]  # containers change
 
     def update(self, other: Any) -> None:
         """Set the entries of a mapping, of pairs or of a container, as a dict does; after an error, none.

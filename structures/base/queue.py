@@ -1,4 +1,4 @@
-"""Multisets with an order: keys with counts; the top is read and removed."""
+"""Keys with an order, by priorities, which may be counts; the top is read and removed."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def _before_pop(self):
 
 @method(CountedType, "_before_replace")
 @quiet
-def _before_replace(self, key, count):
-    return status.NOT_A_NUMBER if count != count else _before_pop(self)
+def _before_replace(self, key, priority):
+    return status.NOT_A_NUMBER if priority != priority else _before_pop(self)
 
 
 @inner
-def _pop_into(self, keys, counts):
+def _pop_into(self, keys, priorities):
     for i in range(keys.size):
-        keys[i], counts[i] = self.pop()
+        keys[i], priorities[i] = self.pop()
 
 
 @method(CountedType, "pop_many")
@@ -48,24 +48,24 @@ def _pop_into(self, keys, counts):
 def _pop_many(self, k):
     n = smaller(larger(k, 0), self.size)
     keys = new_words(n)
-    counts = np.full(n, self.get(0))  # the dtype of the counts
-    _pop_into(self, keys, counts)
-    return keys, counts
+    priorities = np.full(n, self.get(0))  # the dtype of the priorities
+    _pop_into(self, keys, priorities)
+    return keys, priorities
 
 
 @method(CountedType, "replace")
 @quiet
-def _replace(self, key, count):
+def _replace(self, key, priority):
     top = self.pop()
-    self.set(key, count)
+    self.set(key, priority)
     return top
 
 
 class Counted(Keyed[int, Number]):
-    """Base of the classes of keys with counts that have a top."""
+    """Base of the classes that have a top: keys with priorities, which are counts in ``CountBuckets``."""
 
     __slots__ = ()
-    _noun = "count"
+    _noun = "priority"
 
     def add(self, key: int, n: Any = 1) -> None:
         """Add `n` to the count of `key`; a missing key counts as 0, a sum of 0 removes the key.
@@ -132,12 +132,12 @@ class Counted(Keyed[int, Number]):
             raise error(status.EMPTY, type(self).__name__)
 
     def peek(self) -> tuple[int, Number]:
-        """Return (key, count) of the top; of equal counts, the one that :meth:`pop` would return.
+        """Return (key, priority) of the top; of equal priorities, the one that :meth:`pop` would return.
 
         Returns
         -------
         key : int
-        count : int or float
+        priority : int or float
 
         Raises
         ------
@@ -158,7 +158,7 @@ class Counted(Keyed[int, Number]):
         return self._kernels.peek(self)
 
     def pop(self, *unnamed: Any, default: Default = NOT_GIVEN) -> tuple[int, Number] | Default:
-        """Remove the top; return its (key, count).
+        """Remove the top; return its (key, priority).
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class Counted(Keyed[int, Number]):
         Returns
         -------
         key : int
-        count : int or float
+        priority : int or float
 
         Raises
         ------
@@ -199,30 +199,30 @@ class Counted(Keyed[int, Number]):
         self._must_have_keys()
         return self._kernels.pop(self)
 
-    def replace(self, key: int, count: Any) -> tuple[int, Number]:
-        """Remove the top and set `key` to `count`; return (key, count) of the old top.
+    def replace(self, key: int, priority: Any) -> tuple[int, Number]:
+        """Remove the top and set `key` to `priority`; return (key, priority) of the old top.
 
         Parameters
         ----------
         key : int
             May be in the container, or be its top.
-        count : int or float
+        priority : int or float
 
         Returns
         -------
         key : int
-        count : int or float
+        priority : int or float
 
         Raises
         ------
         KeyError
             There are no keys.
         ValueError
-            `count` is NaN; the container is as it was.
+            `priority` is NaN; the container is as it was.
 
         Complexity
         ----------
-        The cost of :meth:`pop` and of ``h[key] = count``.
+        The cost of :meth:`pop` and of ``h[key] = priority``.
 
         Examples
         --------
@@ -231,11 +231,11 @@ class Counted(Keyed[int, Number]):
         >>> h.replace(9, 4), h.peek()
         ((7, 2), (9, 4))
         """
-        key, count = int64(key), self._number(count, self._noun)
-        if count != count:
+        key, priority = int64(key), self._number(priority, self._noun)
+        if priority != priority:
             raise error(status.NOT_A_NUMBER, key)
         self._must_have_keys()
-        return self._kernels.replace(self, key, count)
+        return self._kernels.replace(self, key, priority)
 
     def pop_many(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Remove and return the first `k` entries, or all if there are fewer, in the order of :meth:`pop`.
@@ -247,7 +247,7 @@ class Counted(Keyed[int, Number]):
         Returns
         -------
         keys : (m,) int64
-        counts : (m,) int64 or float64
+        priorities : (m,) int64 or float64
 
         Raises
         ------
@@ -267,7 +267,7 @@ class Counted(Keyed[int, Number]):
         return self._kernels.pop_many(self, self._room(k, "k"))
 
     def ties(self) -> np.ndarray:
-        """Return the keys that share the count of the top.
+        """Return the keys that share the priority of the top.
 
         Returns
         -------
@@ -288,12 +288,12 @@ class Counted(Keyed[int, Number]):
         return self._kernels.ties(self)
 
     def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return all keys and counts in the order of :meth:`pop`, as ``from_arrays`` takes them.
+        """Return all keys and priorities in the order of :meth:`pop`, as ``from_arrays`` takes them.
 
         Returns
         -------
         keys : (n,) int64
-        counts : (n,) int64 or float64
+        priorities : (n,) int64 or float64
 
         Complexity
         ----------

@@ -33,6 +33,7 @@ from numba.extending import (
     box,
     intrinsic,
     lower_cast,
+    lower_getattr,
     lower_getattr_generic,
     lower_setattr_generic,
     models,
@@ -41,7 +42,8 @@ from numba.extending import (
     unbox,
 )
 
-from structures.base.in_njit import check_verb, name_type, resolve_attributes
+from structures.base.checks import call
+from structures.base.in_njit import BoundKernel, check_verb, name_type, resolve_attributes
 from structures.base.locks import (
     FIELDS,
     is_shared,
@@ -54,7 +56,7 @@ from structures.base.locks import (
 from structures.compiling.cache import DIGEST, PACKAGE
 from structures.compiling.dispatchers import NO_GUARD
 from structures.compiling.numba_private import MemInfoPointer, cpu_target, meminfo_struct_type
-from structures.compiling.without_jit import PlainContainer, give_compiled_verbs
+from structures.compiling.without_jit import PROPERTIES, PlainContainer, give_compiled_verbs
 
 _CHANGING_VERBS = (
     *("add", "add_many", "assign", "clear", "compact", "discard", "drop", "improve", "merge", "pop"),
@@ -274,6 +276,8 @@ def _unbox_owned(typ, obj, c):
 
 @lower_getattr_generic(BorrowedType)
 def _get_borrowed_field(context, builder, typ, value, attr):
+    if attr in PROPERTIES and attr not in typ.owner.field_dict:
+        return _read_property(attr, context, builder, typ, value)
     field_type = typ.owner.field_dict[attr]
     field = getattr(payload_of(context, builder, typ, value), attr)
     if isinstance(field_type, StructType):
@@ -351,6 +355,22 @@ def _find_method(struct_class: type, name: str) -> Any:
     """Return the kernel that is the method of a container type, or None."""
     found = (_METHODS.get((base, name)) for base in struct_class.__mro__)
     return next((function for function in found if function is not None), None)
+
+
+def _read_property(name: str, context: Any, builder: Any, typ: Any, value: Any) -> Any:
+    """Emit the call of a method that is a property in Python, or the read of a field of that name."""
+    owner = getattr(typ, "owner", typ)
+    if name in owner.field_dict:  # of an owned container: numba would look here first
+        pointer = borrow(context, builder, owner, value)
+        field = getattr(payload_of(context, builder, owner.passed_as, pointer), name)
+        context.nrt.incref(builder, owner.field_dict[name], field)
+        return field
+    kernel = BoundKernel(_find_method(type(owner), name), typ, _guard_of(typ, name), name)
+    return call(context, builder, kernel, (), [value])[1]
+
+
+for _name in PROPERTIES:
+    lower_getattr(StructType, _name)(functools.partial(_read_property, _name))
 
 
 def bind(struct_class: type[StructType], facade: Any) -> None:

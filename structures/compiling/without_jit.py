@@ -20,6 +20,9 @@ from typing import Any
 import numpy as np
 from numba.experimental import structref
 
+PROPERTIES = ("nbytes", "n_keys", "n_positions", "n_segments")
+"""The methods of the numba types that are properties: kernels, too, read them without a call."""
+
 
 class PlainContainer:
     """A container as kernels see it."""
@@ -35,7 +38,7 @@ class PlainContainer:
         verb = self.struct_type.method(name)
         if verb is None:
             raise AttributeError(name)
-        return partial(verb, self)
+        return verb(self) if name in PROPERTIES else partial(verb, self)
 
     def __len__(self) -> int:
         return self.size if "size" in self.struct_type.field_dict else self.len()
@@ -126,13 +129,6 @@ def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # ---------------------------------------------------------------------------------------------- the classes
-class _Number(int):
-    """An int that can be called: a property in Python is a method in compiled code."""
-
-    def __call__(self) -> int:
-        return int(self)
-
-
 def _result_of(name: str, arguments: Any) -> Any:
     """Return what a verb returns in compiled code on success, where in Python it returns None."""
     if name == "add_many" and hasattr(arguments[0], "__len__"):  # not of a PairIndex
@@ -149,17 +145,11 @@ def _with_result(name: str, verb: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _with_call(attribute: Any) -> property:
-    return property(lambda self: _Number(attribute.fget(self)))
-
-
 def give_compiled_verbs(facade: Any) -> None:
     """Add to a class the verbs that only compiled code has, and let the others return what they do there."""
     for name, compiled in vars(facade._kernels).items():
         verb = getattr(facade, name, None)
         if verb is None:
             setattr(facade, name, compiled)
-        elif isinstance(verb, property):
-            setattr(facade, name, _with_call(verb))
-        elif verb.__annotations__.get("return") == "None":
+        elif name not in PROPERTIES and verb.__annotations__.get("return") == "None":
             setattr(facade, name, _with_result(name, verb))

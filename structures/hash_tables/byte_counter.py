@@ -85,7 +85,7 @@ class ByteCounter(Facade):
     ``c.id_of(data, start, end)`` (-1 for a missing word), ``c.count(id)``, ``c.word(id)``,
     ``c.add_many(data, offsets, counts)`` and ``c.merge(other)`` (which return a status and the index of
     the item that failed; offsets are integers of any width, and an empty array of counts means 1 each),
-    ``c.to_arrays()``, ``c.nbytes()``, ``c.reserve``, ``c.copy``, ``c.clear``, ``len(c)``. Nothing raises
+    ``c.to_arrays()``, ``c.nbytes``, ``c.reserve``, ``c.copy``, ``c.clear``, ``len(c)``. Nothing raises
     there; ids and offsets are not checked.
 
     * ``c[word]``, ``c[word] = count``, ``word in c``, ``len(c)``, iteration in order of id

@@ -295,9 +295,9 @@ class IntMap(Map[int, Number]):
         assert slots.size % BUCKET == 0, "1: capacity"
         assert np.array_equal(slots[-SEED.size :], SEED), "1: the seed"
         assert size == np.count_nonzero(~is_empty) == keys.size, "2: size"
-        assert size <= due == capacity_of(slots) <= 5 * ROOM * (len(buckets) - 1) // 8, "2: load"
+        assert size <= due == capacity_of(slots, BUCKET) <= 5 * ROOM * (len(buckets) - 1) // 8, "2: load"
         for key in keys.tolist():
-            assert locate(slots, key) >= 0, f"3: {key} is not found"
+            assert locate(slots, key, BUCKET) >= 0, f"3: {key} is not found"
         assert np.unique(keys).size == size, "4: a key is in the table twice"
         assert not np.any(is_empty[:, :-1] & ~is_empty[:, 1:]), "4: an empty slot before an occupied one"
         buckets[-1, 1, 1:] = 0

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numba import types
 from numba.experimental import structref
+from numba.extending import overload
 
 from structures import status
 from structures.base.mapping import MapType, check_sizes
@@ -19,6 +20,7 @@ from structures.hash_tables.int_map_table import (
     EMPTY,
     FEWEST,
     LARGE,
+    ROOM,
     VALUE,
     bucket_of,
     buckets_for,
@@ -44,6 +46,8 @@ _MEDIUM, _VAST = 1 << 13, 1 << 23  # words: 64 KB, 64 MB
 @structref.register
 class IntMapType(MapType):
     """numba type of :class:`IntMap`: one concrete type per dtype of the values."""
+
+    width = BUCKET  # words of a bucket
 
     @cached_property
     def dtype(self) -> np.dtype:
@@ -75,6 +79,14 @@ def _fields(value_type: Any) -> list[tuple[str, Any]]:
     )
 
 
+@structref.register
+class KeyTableType(IntMapType):
+    """numba type of the table of an :class:`IntSet`: a map without values, in buckets of half the size."""
+
+    width = ROOM
+
+
+key_table_type = KeyTableType(_fields(types.int64))
 int_map_type = IntMapType(_fields(types.int64))
 _TYPES = {"int64": int_map_type, "float64": IntMapType(_fields(types.float64))}
 
@@ -105,13 +117,24 @@ def map_type(dtype: str = "int64") -> IntMapType:
     return _TYPES[dtype]
 
 
+def width_of(self: Any) -> int:
+    """Return how many words a bucket has; for kernels."""
+    return self.struct_type.width  # without the JIT
+
+
+@overload(width_of)
+def _width_of(self):
+    width = getattr(self, "owner", self).width
+    return lambda self: width
+
+
 @kernel
 def new_map(typ, zero):
     """Return an empty map of a type, with a zero of the type of its values."""
     self = new(typ)
-    self.slots = empty_slots(FEWEST)
+    self.slots = empty_slots(FEWEST, width_of(self))
     self.size = 0
-    self.due = capacity_of(self.slots)
+    self.due = capacity_of(self.slots, width_of(self))
     self.zero = zero
     return self
 
@@ -120,23 +143,23 @@ def new_map(typ, zero):
 @inner
 def find(self, key):
     """Return a pointer to the entry of a key, or to the empty slot where it belongs."""
-    return pointer_to(self.slots, probe(self.slots, key))
+    return pointer_to(self.slots, probe(self.slots, key, width_of(self)))
 
 
 @late
 def resize(self, n_buckets):
     """Move all entries to a new table of `n_buckets`."""
-    slots = empty_slots(n_buckets)
-    move_all(self.slots, slots)
+    slots = empty_slots(n_buckets, width_of(self))
+    move_all(self.slots, slots, width_of(self))
     self.slots = slots
-    self.due = capacity_of(slots)
+    self.due = capacity_of(slots, width_of(self))
     return True
 
 
 @inner
 def make_room(self):
     """Move to a larger table; return False if there is no memory."""
-    n_buckets, n_words = self.slots.size // BUCKET - 1, self.slots.size
+    n_buckets, n_words = self.slots.size // width_of(self) - 1, self.slots.size
     if n_words >= _VAST:
         return resize(self, n_buckets + n_buckets // 2)
     # Four times as large from 64 KB to 8 MB, where rehashing takes long and memory is cheap.
@@ -146,7 +169,7 @@ def make_room(self):
 @method(IntMapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
-    if n_keys > self.due and not resize(self, buckets_for(n_keys)):
+    if n_keys > self.due and not resize(self, buckets_for(n_keys, width_of(self))):
         return status.NO_MEMORY
     return status.OK
 
@@ -157,7 +180,7 @@ def _put_and_grow(self, key, word):
     """Make room for a new key, and write its entry."""
     if not make_room(self):
         return False
-    write(find(self, key), key, word)
+    write(find(self, key), key, word, width_of(self))
     self.size += 1
     return True
 
@@ -169,7 +192,7 @@ def put(self, key, entry, word):
     if rarely(size > self.due):
         return status.OK if _put_and_grow(self, key, word) else status.NO_MEMORY
     self.size = size
-    write(entry, key, word)
+    write(entry, key, word, width_of(self))
     return status.OK
 
 
@@ -200,10 +223,10 @@ def _get(self, key, default=0):
 @inner
 def discard(self, key):
     """Remove a key; return whether it was there."""
-    place = locate(self.slots, key)
+    place = locate(self.slots, key, width_of(self))
     if place < 0:
         return False
-    vacate(self.slots, place)
+    vacate(self.slots, place, width_of(self))
     self.size -= 1
     return True
 
@@ -211,11 +234,11 @@ def discard(self, key):
 @method(IntMapType, "pop")
 @quiet
 def _pop(self, key, default=0):
-    place = locate(self.slots, key)
+    place = locate(self.slots, key, width_of(self))
     if place < 0:
         return as_count(default, self.zero)
     value = number_in(self.slots[place + VALUE], self.zero)
-    vacate(self.slots, place)
+    vacate(self.slots, place, width_of(self))
     self.size -= 1
     return value
 
@@ -236,7 +259,7 @@ def _contains(self, key):
 @quiet
 def _prefetch(self, key):
     """Prefetch the cache line where the search for `key` starts."""
-    prefetch(self.slots, bucket_of(self.slots, key))
+    prefetch(self.slots, bucket_of(self.slots, key, width_of(self)))
 
 
 # ------------------------------------------------------------------------------------------- the whole
@@ -253,7 +276,7 @@ def _to_arrays(self):
 @method(IntMapType, "clear")
 @quiet
 def _clear(self):
-    wipe(self.slots, 0, self.slots.size)
+    wipe(self.slots, 0, self.slots.size, width_of(self))
     self.size = 0
     return status.OK
 
@@ -288,7 +311,7 @@ def _set_many(self, keys, values):
         return status.OUT_OF_RANGE
     # Reserve first, so that nothing fails halfway. New keys are counted only if that may avoid growth.
     n_new = keys.size
-    if self.size + n_new > capacity_of(self.slots):
+    if self.size + n_new > capacity_of(self.slots, width_of(self)):
         for i in range(keys.size):
             n_new -= _contains(self, keys[i])
     if _reserve(self, self.size + n_new) < 0:

@@ -1,12 +1,21 @@
-"""``IntSet``: a set of int64 keys, the keys of an :class:`~structures.IntMap` whose values are all 0.
+"""``IntSet``: a set of int64 keys, in a hash table like that of :class:`~structures.IntMap`, without values.
 
-The table, its searches and its growth are those of the map (:mod:`structures.hash_tables.int_map`). The words
-of the values are not used: in both, a bucket is a cache line, and a search takes one access.
+A bucket is half a cache line, with four keys, which one vector instruction compares::
+
+    bucket     0             1                n buckets
+    slots    | k0 k1 -- -- | k2 -- -- -- | ... || here? s e e d |
+                                              '- the key that equals EMPTY is here
+
+Searches, deletion and growth are those of the map (:mod:`structures.hash_tables.int_map`), by the same
+kernels.
 
 Invariants
 ----------
-1. The invariants of the map hold, and its values are 0.
-2. ``size`` is the size of the map.
+1. ``slots`` has four words for each of n buckets and the spare one; the last three words are the seed.
+2. ``size`` is that of the table: the number of occupied slots, at most ``due``, 5/8 of all slots (the spare
+   bucket not counted).
+3. Every key is found: no bucket from its first bucket to the one before its own has an empty slot.
+4. No key is in the table twice; the occupied slots of a bucket come first.
 
 Complexity
 ----------
@@ -16,7 +25,8 @@ bulk forms                  O(1) expected per item
 ``& | - ^ <=``, isdisjoint  O(capacity of both) expected
 reserve, copy               O(capacity)
 iteration, to_array         O(capacity), and O(n) for each byte that varies among the keys
-memory                      that of an IntMap with these keys
+memory                      8 bytes per slot: 13 to 26 bytes per key, up to 51 in a table of 256 KB to 8 MB;
+                            13 to 26 in a larger one, 13 to 19 from 64 MB on
 ==========================  ==================================================
 
 Source: the hash table of :mod:`structures.hash_tables.int_map`.
@@ -24,27 +34,36 @@ Source: the hash table of :mod:`structures.hash_tables.int_map`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from structures.base.container import Facade, named_by_package
 from structures.base.in_njit import check_arguments, class_method, constructor, must_be_integers
 from structures.base.struct_type import bind
+from structures.hash_tables.int_map_table import EMPTY, ROOM, capacity_of, locate
 from structures.hash_tables.int_set_kernels import (
     IntSetType,
     int_set_of,
     int_set_type,
-    map_of,
     new_int_set,
+    state,
 )
+from structures.primitives.hashing import SEED
 from structures.status import int64, int64_array
 
+if TYPE_CHECKING:
 
-class IntSet(Facade):
-    """Set of int64 keys.
+    class _Set(Facade, AbstractSet[int]): ...
+else:
+    _Set = Facade  # the class is registered below: as a base, Set would have another metaclass
+
+
+class IntSet(_Set):
+    """Set of int64 keys, for ``isinstance`` a :class:`collections.abc.Set`.
 
     It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` there are the same methods and
     operators, except ``|=``: use :meth:`update` with an array. Without ``boundscheck`` nothing raises there,
@@ -64,7 +83,7 @@ class IntSet(Facade):
     Methods for two sets:
 
     * ``s & t``, ``s | t``, ``s - t``, ``s ^ t``: a new set; ``s <= t``, ``s < t``, ``s == t``;
-      :meth:`isdisjoint`
+      :meth:`isdisjoint`. In Python, one of the two may be any other set of integers, which takes longer
 
     Methods for the whole:
 
@@ -128,11 +147,11 @@ class IntSet(Facade):
         return (self.to_array(),)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, AbstractSet):
+        if isinstance(other, AbstractSet) and not isinstance(other, IntSet):
             return set(self) == other
         return super().__eq__(other)
 
-    __hash__ = None  # containers change
+    __hash__ = None  # type: ignore[assignment]  # containers change
 
     def __contains__(self, key: Any) -> bool:
         return self._is_int64(key) and self._kernels.contains(self, int(key))
@@ -140,33 +159,42 @@ class IntSet(Facade):
     def __iter__(self) -> Iterator[int]:
         return iter(self.to_array().tolist())
 
-    def _combined(self, verb: str, other: object) -> Any:
-        """Return a new set of this one and another, or NotImplemented if the other is no IntSet."""
-        if not isinstance(other, IntSet):
-            return NotImplemented
-        return self._like(getattr(self._kernels, verb)(self, other))
+    def _combined(self, verb: str, combine: Any, other: Any) -> Any:
+        """Return a new set of this one and another, or NotImplemented if the other is not a set."""
+        if isinstance(other, IntSet):
+            return self._like(getattr(self._kernels, verb)(self, other))
+        if isinstance(other, AbstractSet):
+            return self.from_array(list(combine(set(self), set(other))))
+        return NotImplemented
 
-    def __and__(self, other: IntSet) -> IntSet:
-        return self._combined("_and", other)
+    def __and__(self, other: AbstractSet[Any]) -> IntSet:
+        return self._combined("_and", operator.and_, other)
 
-    def __or__(self, other: IntSet) -> IntSet:
-        return self._combined("_or", other)
+    def __or__(self, other: AbstractSet[Any]) -> IntSet:
+        return self._combined("_or", operator.or_, other)
 
-    def __sub__(self, other: IntSet) -> IntSet:
-        return self._combined("_sub", other)
+    def __sub__(self, other: AbstractSet[Any]) -> IntSet:
+        return self._combined("_sub", operator.sub, other)
 
-    def __xor__(self, other: IntSet) -> IntSet:
-        return self._combined("_xor", other)
+    def __xor__(self, other: AbstractSet[Any]) -> IntSet:
+        return self._combined("_xor", operator.xor, other)
 
-    def __le__(self, other: IntSet) -> bool:
-        if not isinstance(other, IntSet):
-            return NotImplemented
-        return self._kernels._le(self, other)
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
-    def __lt__(self, other: IntSet) -> bool:
-        if not isinstance(other, IntSet):
-            return NotImplemented
-        return len(self) < len(other) and self <= other
+    def __rsub__(self, other: AbstractSet[Any]) -> IntSet:
+        return self._combined("_sub", lambda ours, others: others - ours, other)
+
+    def __le__(self, other: AbstractSet[Any]) -> bool:
+        return _is_subset(self, other)
+
+    def __ge__(self, other: AbstractSet[Any]) -> bool:
+        return _is_subset(other, self)
+
+    def __lt__(self, other: AbstractSet[Any]) -> bool:
+        return self != other and self <= other
+
+    def __gt__(self, other: AbstractSet[Any]) -> bool:
+        return self != other and self >= other
 
     def __ior__(self, other: Any) -> IntSet:  # type: ignore[misc]  # any keys, as update
         self.update(other)
@@ -275,12 +303,12 @@ class IntSet(Facade):
         if keys.size:
             self._done(self._kernels.update(self, keys), f"{keys.size} keys")
 
-    def isdisjoint(self, other: IntSet) -> bool:
+    def isdisjoint(self, other: Iterable[Any]) -> bool:
         """Return whether no key is in both sets.
 
         Parameters
         ----------
-        other : IntSet
+        other : IntSet, or in Python any iterable
 
         Returns
         -------
@@ -289,7 +317,7 @@ class IntSet(Facade):
         Raises
         ------
         TypeError
-            The other is not an IntSet.
+            The other is not an iterable.
 
         Complexity
         ----------
@@ -301,7 +329,7 @@ class IntSet(Facade):
         False
         """
         if not isinstance(other, IntSet):
-            raise TypeError(f"isdisjoint requires an IntSet, not {type(other).__name__}")
+            return set(self).isdisjoint(other)
         return self._kernels.isdisjoint(self, other)
 
     def contains_many(self, keys: Any) -> np.ndarray:
@@ -376,12 +404,18 @@ class IntSet(Facade):
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
-        import structures.hash_tables.int_map  # noqa: F401  binds the class of the map
-
-        inside = map_of(self)
-        inside._check()
-        assert not inside.values().any(), "1: values"
-        assert len(inside) == len(self), "2: size"
+        slots, size, due = state(self)
+        keys = self.to_array()
+        buckets = slots.reshape(-1, ROOM)
+        is_empty = buckets[:-1] == EMPTY
+        n_keys = np.count_nonzero(~is_empty) + (slots[-ROOM] != EMPTY)
+        assert np.array_equal(slots[-SEED.size :], SEED), "1: the seed"
+        assert len(self) == size == n_keys == keys.size, "2: size"
+        assert size <= due == capacity_of(slots, ROOM) <= 5 * ROOM * len(is_empty) // 8, "2: load"
+        for key in keys.tolist():
+            assert locate(slots, key, ROOM) >= 0, f"3: {key} is not found"
+        assert np.unique(keys).size == size, "4: a key is in the table twice"
+        assert not np.any(is_empty[:, :-1] & ~is_empty[:, 1:]), "4: an empty slot before an occupied one"
 
 
 def _keys_of(keys: Any) -> Any:
@@ -391,7 +425,18 @@ def _keys_of(keys: Any) -> Any:
     return keys if isinstance(keys, (np.ndarray, list, tuple, range)) else list(keys)
 
 
+def _is_subset(one: Any, other: Any) -> Any:
+    """Return whether all keys of a set are in another, or NotImplemented if one of the two is not a set."""
+    if isinstance(one, IntSet) and isinstance(other, IntSet):
+        return one._kernels._le(one, other)
+    if isinstance(one, AbstractSet) and isinstance(other, AbstractSet):
+        return set(one) <= set(other)
+    return NotImplemented
+
+
 bind(IntSetType, IntSet)
+if not TYPE_CHECKING:
+    AbstractSet.register(IntSet)
 
 
 @constructor(IntSet)

@@ -8,10 +8,11 @@ from structures import status
 from structures.base.mapping import AHEAD
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, quiet
-from structures.hash_tables.int_map_kernels import find, int_map_type, new_map, put
-from structures.hash_tables.int_map_table import BUCKET, EMPTY, ROOM, gather
+from structures.hash_tables.int_map_kernels import find, key_table_type, new_map, put
+from structures.hash_tables.int_map_table import EMPTY, gather_keys, key_at, next_key
 from structures.primitives.memory import new_words
 from structures.primitives.simd import smaller
+from structures.primitives.sorting import BYTES, sort_entries
 
 
 @structref.register
@@ -21,8 +22,8 @@ class IntSetType(StructType):
 
 int_set_type = IntSetType(
     fields_of(
-        map=int_map_type,  # key -> 0
-        size=types.int64,  # that of the map
+        table=key_table_type,
+        size=types.int64,  # that of the table
     )
 )
 
@@ -31,7 +32,7 @@ int_set_type = IntSetType(
 def new_int_set():
     """Return an empty set."""
     self = new(int_set_type)
-    self.map = new_map(int_map_type, 0)
+    self.table = new_map(key_table_type, 0)
     self.size = 0
     return self
 
@@ -39,16 +40,16 @@ def new_int_set():
 @method(IntSetType, "add")
 @inlined
 def _add(self, key):
-    failure = put(self.map, key, find(self.map, key), 0)
-    self.size = self.map.size
+    failure = put(self.table, key, find(self.table, key), 0)
+    self.size = self.table.size
     return failure
 
 
 @method(IntSetType, "remove")
 @quiet
 def _remove(self, key):
-    found = self.map.remove(key)
-    self.size = self.map.size
+    found = self.table.remove(key)
+    self.size = self.table.size
     return found
 
 
@@ -62,26 +63,26 @@ def _discard(self, key):
 @method(IntSetType, "contains")
 @quiet
 def _contains(self, key):
-    return self.map.contains(key)
+    return self.table.contains(key)
 
 
 @method(IntSetType, "prefetch")
 @quiet
 def _prefetch(self, key):
-    self.map.prefetch(key)
+    self.table.prefetch(key)
 
 
 @method(IntSetType, "reserve")
 @quiet
 def _reserve(self, n_keys):
-    return self.map.reserve(n_keys)
+    return self.table.reserve(n_keys)
 
 
 @inner
 def _count_new(self, keys):
     n = 0
     for i in range(keys.size):
-        n += find(self.map, keys[i])[0] == EMPTY
+        n += find(self.table, keys[i])[0] == EMPTY
     return n
 
 
@@ -89,12 +90,12 @@ def _count_new(self, keys):
 @quiet
 def _update(self, keys):
     """Add all keys of an array, or none if there is no memory."""
-    if self.map.reserve(self.size + _count_new(self, keys)) < 0:
+    if self.table.reserve(self.size + _count_new(self, keys)) < 0:
         return status.NO_MEMORY
     for i in range(keys.size):
-        self.map.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
-        put(self.map, keys[i], find(self.map, keys[i]), 0)
-    self.size = self.map.size
+        self.table.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
+        put(self.table, keys[i], find(self.table, keys[i]), 0)
+    self.size = self.table.size
     return status.OK
 
 
@@ -112,8 +113,8 @@ def int_set_of(keys):
 def _contains_many(self, keys):
     found = np.empty(keys.size, np.bool_)
     for i in range(keys.size):
-        self.map.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
-        found[i] = self.map.contains(keys[i])
+        self.table.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
+        found[i] = self.table.contains(keys[i])
     return found
 
 
@@ -121,21 +122,22 @@ def _contains_many(self, keys):
 @method(IntSetType, "__iter__")
 @kernel
 def _to_array(self):
-    return self.map.keys()
+    keys = gather_keys(self.table.slots, self.size)
+    others = new_words(keys.size)
+    # The keys are their own values, which are written twice, to the same place.
+    return others if sort_entries(keys, keys, others, others, new_words(BYTES)) else keys
 
 
 # ------------------------------------------------------------------------------------------- two sets
 @inner
 def _has_key_that(self, is_in, other):
     """Return whether a key of a set is in another one, or that one is not."""
-    slots = self.map.slots
-    spare = slots.size - BUCKET
-    for bucket in range(0, slots.size, BUCKET):
-        place = bucket
-        while place < bucket + ROOM and slots[place] != EMPTY:
-            if other.map.contains(slots[place] if place != spare else EMPTY) == is_in:
-                return True
-            place += 1
+    slots = self.table.slots
+    place = next_key(slots, 0)
+    while place < slots.size:
+        if other.table.contains(key_at(slots, place)) == is_in:
+            return True
+        place = next_key(slots, place + 1)
     return False
 
 
@@ -153,36 +155,29 @@ def _isdisjoint(self, other):
     return not _has_key_that(self, True, other)
 
 
-@kernel
-def _unordered_keys(self):
-    keys = new_words(self.size)
-    gather(self.map.slots, keys, new_words(self.size))
-    return keys
-
-
 @quiet
 def _add_those_that(self, keys, is_in, other):
     """Add the keys that are in another set, or those that are not; they come to the front of `keys`."""
     n = 0
     for i in range(keys.size):
-        other.map.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
+        other.table.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
         key = keys[i]
-        if other.map.contains(key) == is_in:
+        if other.table.contains(key) == is_in:
             keys[n] = key
             n += 1
-    if self.map.reserve(self.size + n) < 0:
+    if self.table.reserve(self.size + n) < 0:
         return status.NO_MEMORY
     for i in range(n):
-        self.map.prefetch(keys[smaller(i + AHEAD, n - 1)])
-        put(self.map, keys[i], find(self.map, keys[i]), 0)
-    self.size = self.map.size
+        self.table.prefetch(keys[smaller(i + AHEAD, n - 1)])
+        put(self.table, keys[i], find(self.table, keys[i]), 0)
+    self.size = self.table.size
     return status.OK
 
 
 @kernel
 def _with_those_that(made, self, is_in, other):
     """Add keys of one set to the one that is made, and return it."""
-    if _add_those_that(made, _unordered_keys(self), is_in, other) < 0:
+    if _add_those_that(made, gather_keys(self.table.slots, self.size), is_in, other) < 0:
         raise MemoryError
     return made
 
@@ -218,7 +213,7 @@ def _xor(self, other):
 @kernel
 def _copy(self):
     other = new_like(self)
-    other.map = self.map.copy()
+    other.table = self.table.copy()
     other.size = self.size
     return other
 
@@ -227,22 +222,22 @@ def _copy(self):
 @quiet
 def _clear(self):
     self.size = 0
-    return self.map.clear()
+    return self.table.clear()
 
 
 @method(IntSetType, "equals")
-@kernel
+@quiet
 def _equals(self, other):
-    return self.map.equals(other.map)
+    return self.size == other.size and not _has_key_that(self, False, other)
 
 
 @kernel
-def map_of(self):
-    """Return a copy of the map, for ``_check()``."""
-    return self.map.copy()
+def state(self):
+    """Return the state that ``_check()`` tests."""
+    return self.table.slots.copy(), self.table.size, self.table.due
 
 
 @method(IntSetType, "nbytes")
 @quiet
 def _nbytes(self):
-    return self.map.nbytes()
+    return self.table.nbytes

@@ -151,7 +151,7 @@ class KBest(Facade):
 
     Inside ``@njit`` there are the same methods. Only the constructor raises there; no other arguments are
     checked, except that an entry is not kept if its distance is NaN or its id does not fit. ``row(row)`` and
-    ``to_arrays()`` return no flags, and ``nbytes()`` is a call. There are methods for single places, of which
+    ``to_arrays()`` return no flags. There are methods for single places, of which
     0 is the best: ``entry(row, place)`` returns (distance, id), ``flag(row, place)`` a flag, and
     ``set_flag(row, place, flag)`` changes it. ``sort(row)`` is for code written for heaps: it does nothing,
     because rows are always sorted.

@@ -108,6 +108,7 @@ from structures.status import INT64_MAX, INT64_MIN, error, int64, int64_array
 class CountBuckets(Counted[int]):
     """Keys with counts, in buckets of equal count: greatest count first, ties by smallest key.
 
+    The count of a key is its priority.
     ``b[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the methods of a
     multiset: a count of 0 removes the key, a count below 0 is an error. Unlike :class:`MaxHeap` it has
     both ends, finds the keys of any count, and changes a count by one in O(1); it takes more memory.
@@ -155,6 +156,7 @@ class CountBuckets(Counted[int]):
     """
 
     __slots__ = ()
+    _noun = "count"
     _only_type = count_buckets_type
 
     def __new__(cls, items: Any = ()) -> CountBuckets:

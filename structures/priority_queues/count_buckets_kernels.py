@@ -487,4 +487,4 @@ def state(self):
 @method(CountBucketsType, "nbytes")
 @quiet
 def _nbytes(self):
-    return self.cells.nbytes + self.map.nbytes()
+    return self.cells.nbytes + self.map.nbytes

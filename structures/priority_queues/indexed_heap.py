@@ -12,7 +12,7 @@ Complexity
 ===================================  =====================================================
 peek, get, ``in``                    O(1)
 set, add, sub, remove, pop, improve  O(log n), log32(n) levels; O(1) levels expected for a key
-                                     that enters with a random count, or is not the top
+                                     that enters with a random priority, or is not the top
 add_many, pop_many                   O(log n) per item
 nlargest, nsmallest of k             O(k log n)
 ties                                 O(m log n) for m keys
@@ -82,7 +82,7 @@ class _IndexedHeap(KeyedHeap[Number]):
         Parameters
         ----------
         dtype : {int64, float64, float32}
-            Type of the counts.
+            Type of the priorities.
 
         Returns
         -------
@@ -106,18 +106,18 @@ class _IndexedHeap(KeyedHeap[Number]):
         return indexed_heap_type(cls._greatest_first, dtype_name(dtype, ("int64", "float64", "float32")))
 
     @classmethod
-    def from_arrays(cls, keys: Any, counts: Any, n: int | None = None, ties: str = "key") -> Self:
-        """Build a heap from distinct keys and their counts; its dtype is that of the counts.
+    def from_arrays(cls, keys: Any, priorities: Any, n: int | None = None, ties: str = "key") -> Self:
+        """Build a heap from distinct keys and their priorities; its dtype is that of the priorities.
 
         Parameters
         ----------
         keys : (m,) array_like of int
-        counts : (m,) array_like of int or float
+        priorities : (m,) array_like of int or float
             An array of float32 makes a float32 heap, other floats a float64 heap.
         n : int, optional
             How many keys there can be; by default, the greatest key plus 1.
         ties : {"key", "fifo"}
-            Which of equal counts is first: the smallest key, or the first in the arrays.
+            Which of equal priorities is first: the smallest key, or the first in the arrays.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class _IndexedHeap(KeyedHeap[Number]):
         IndexError
             A key is not in ``range(n)``.
         ValueError
-            A key is a duplicate, a count is NaN, the arrays differ in length, or `ties` is not one of its
+            A key is a duplicate, a priority is NaN, the arrays differ in length, or `ties` is not one of its
             choices.
 
         Complexity
@@ -141,13 +141,13 @@ class _IndexedHeap(KeyedHeap[Number]):
         >>> IndexedMaxHeap.from_arrays([7, 8, 9], [1, 3, 2]).peek()
         (8, 3)
         """
-        keys, counts = int64_array(keys), as_array(counts)
-        if counts.dtype.kind != "f":
-            counts = int64_array(counts, "counts")
-        elif counts.dtype != np.float32:
-            counts = float64_array(counts, "counts")
+        keys, priorities = int64_array(keys), as_array(priorities)
+        if priorities.dtype.kind != "f":
+            priorities = int64_array(priorities, "priorities")
+        elif priorities.dtype != np.float32:
+            priorities = float64_array(priorities, "priorities")
         n = cls._room(int(keys.max(initial=-1)) + 1 if n is None else n, "n")
-        return cls._filled(cls.type(counts.dtype), n, ties, keys, counts)
+        return cls._filled(cls.type(priorities.dtype), n, ties, keys, priorities)
 
     def __reduce__(self) -> Any:
         arguments = (*self.to_arrays(), self.n_keys, "fifo" if is_by_age(self) else "key")
@@ -173,19 +173,19 @@ class _IndexedHeap(KeyedHeap[Number]):
     def __getitem__(self, key: int) -> Number:
         return super().__getitem__(self._in_range(key))
 
-    def replace(self, key: int, count: Any) -> tuple[int, Number]:
-        """Remove the top and set `key` to `count`; return (key, count) of the old top.
+    def replace(self, key: int, priority: Any) -> tuple[int, Number]:
+        """Remove the top and set `key` to `priority`; return (key, priority) of the old top.
 
         Parameters
         ----------
         key : int
             May be in the heap, or be its top.
-        count : int or float
+        priority : int or float
 
         Returns
         -------
         key : int
-        count : int or float
+        priority : int or float
 
         Raises
         ------
@@ -194,7 +194,7 @@ class _IndexedHeap(KeyedHeap[Number]):
         IndexError
             `key` is not in ``range(n_keys)``; the heap is as it was.
         ValueError
-            `count` is NaN; the heap is as it was.
+            `priority` is NaN; the heap is as it was.
 
         Complexity
         ----------
@@ -207,34 +207,34 @@ class _IndexedHeap(KeyedHeap[Number]):
         >>> h.replace(9, 4), h.peek()
         ((7, 2), (9, 4))
         """
-        return super().replace(self._in_range(key), count)
+        return super().replace(self._in_range(key), priority)
 
-    def improve(self, key: int, count: Any) -> bool:
-        """Insert `key`, or give it `count` if that is nearer to the top than its present count.
+    def improve(self, key: int, priority: Any) -> bool:
+        """Insert `key`, or give it `priority` if that is nearer to the top than its present priority.
 
         This is known as *decrease-key* or *push-or-decrease*. In compiled code it returns 1 or 0, or a status
-        below 0: ``if h.improve(key, count) > 0``.
+        below 0: ``if h.improve(key, priority) > 0``.
 
         Parameters
         ----------
         key : int
-        count : int or float
+        priority : int or float
 
         Returns
         -------
         bool
-            Whether the key was inserted or its count changed.
+            Whether the key was inserted or its priority changed.
 
         Raises
         ------
         IndexError
             `key` is not in ``range(n_keys)``.
         ValueError
-            `count` is NaN.
+            `priority` is NaN.
 
         Complexity
         ----------
-        O(log n); O(1) levels expected for a random count.
+        O(log n); O(1) levels expected for a random priority.
 
         Examples
         --------
@@ -245,7 +245,7 @@ class _IndexedHeap(KeyedHeap[Number]):
         >>> h.pop()
         (7, 4)
         """
-        changed = self._kernels.improve(self, int64(key), self._number(count, self._noun))
+        changed = self._kernels.improve(self, int64(key), self._number(priority, self._noun))
         self._done(changed, key)
         return changed > 0
 
@@ -268,13 +268,13 @@ class IndexedMaxHeap(GreatestFirst[Number], _IndexedHeap[Number]):
     of 0 removes the key, a count below 0 is an error. It is thread-safe (:mod:`structures.base.locks`).
 
     Inside ``@njit`` there are the same methods and operators. Without ``boundscheck`` nothing raises there,
-    except if there is no memory for an array that is returned: a missing key has the count 0, an empty heap
-    returns ``(0, 0)`` (check ``len(h)`` first), and methods that change the heap return a status, below 0 for
-    a failure. A float for an integer is a typing error there.
+    except if there is no memory for an array that is returned: a missing key has the priority 0, an empty
+    heap returns ``(0, 0)`` (check ``len(h)`` first), and methods that change the heap return a status, below
+    0 for a failure. A float for an integer is a typing error there.
 
     Methods for single keys:
 
-    * ``h[key]``, ``h[key] = count``, ``del h[key]``, ``key in h``, ``len(h)``
+    * ``h[key]``, ``h[key] = priority``, ``del h[key]``, ``key in h``, ``len(h)``
     * :meth:`improve`, :meth:`get`, :meth:`add`, :meth:`sub`
     * ``h.prefetch(key)``, only in compiled code: starts to load what the next call with that key will need
 
@@ -292,10 +292,10 @@ class IndexedMaxHeap(GreatestFirst[Number], _IndexedHeap[Number]):
     n : int
         How many keys there can be.
     dtype : {int64, float64, float32}
-        Type of the counts.
+        Type of the priorities.
     ties : {"key", "fifo"}
-        Which of equal counts is first: the smallest key, or the key that came first. A key whose count
-        changes counts as new, as if it had left and come again; setting the same count changes nothing.
+        Which of equal priorities is first: the smallest key, or the key that came first. A key whose priority
+        changes counts as new, as if it had left and come again; setting the same priority changes nothing.
 
     Raises
     ------
@@ -328,10 +328,10 @@ class IndexedMinHeap(LeastFirst[Number], _IndexedHeap[Number]):
     n : int
         How many keys there can be.
     dtype : {int64, float64, float32}
-        Type of the counts.
+        Type of the priorities.
     ties : {"key", "fifo"}
-        Which of equal counts is first: the smallest key, or the key that came first. A key whose count
-        changes counts as new, as if it had left and come again; setting the same count changes nothing.
+        Which of equal priorities is first: the smallest key, or the key that came first. A key whose priority
+        changes counts as new, as if it had left and come again; setting the same priority changes nothing.
 
     Raises
     ------
@@ -379,12 +379,14 @@ def _made(facade: Any, n: Any, dtype: Any, ties: Any) -> Any:
 
 @class_method(IndexedMaxHeap, "from_arrays")
 @class_method(IndexedMinHeap, "from_arrays")
-def _from_arrays(cls, keys, counts, n=None, ties="key"):
-    heap_type, by_age = cls.facade.type(dtype_of_numbers(counts, "counts")), by_age_of(ties)
-    must_be_entries(heap_type, keys, "counts", counts)
+def _from_arrays(cls, keys, priorities, n=None, ties="key"):
+    heap_type, by_age = cls.facade.type(dtype_of_numbers(priorities, "priorities")), by_age_of(ties)
+    must_be_entries(heap_type, keys, "priorities", priorities)
     must_be_integer(0 if n is None else n, "n")
     start = *heap_type.start, by_age
-    return lambda cls, keys, counts, n=None, ties="key": indexed_heap_of(heap_type, start, keys, counts, n)
+    return lambda cls, keys, priorities, n=None, ties="key": indexed_heap_of(
+        heap_type, start, keys, priorities, n
+    )
 
 
 __test__ = named_by_package(IndexedMaxHeap, IndexedMinHeap)

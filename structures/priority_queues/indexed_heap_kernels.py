@@ -59,7 +59,7 @@ def indexed_heap_type(greatest_first: bool, dtype: str = "int64") -> IndexedHeap
     greatest_first : bool
         The type of :class:`IndexedMaxHeap` if true, of :class:`IndexedMinHeap` if false.
     dtype : {"int64", "float64", "float32"}
-        Type of the counts.
+        Type of the priorities.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def _start(self, n):
 
 
 @kernel
-def indexed_heap_of(typ, start, keys, counts, n):
+def indexed_heap_of(typ, start, keys, priorities, n):
     """Return a heap made from arrays, or raise as the Python class does."""
     n_keys = 0
     if n is None:
@@ -98,7 +98,7 @@ def indexed_heap_of(typ, start, keys, counts, n):
             n_keys = larger(n_keys, keys[i] + 1)
     else:
         n_keys = larger(n, 0)
-    return heap_of(typ, n_keys, start, keys, counts)
+    return heap_of(typ, n_keys, start, keys, priorities)
 
 
 @method(IndexedHeapType, "_id_of")
@@ -132,21 +132,21 @@ def _before_setdefault(self, key, default):
 
 @method(IndexedHeapType, "_before_replace")
 @quiet
-def _before_replace(self, key, count):
+def _before_replace(self, key, priority):
     if _id_of(self, key) < 0:
         return status.OUT_OF_RANGE
-    if count != count:
+    if priority != priority:
         return status.NOT_A_NUMBER
     return status.OK if self.size > 0 else status.EMPTY
 
 
 @method(IndexedHeapType, "replace")
 @quiet
-def _replace(self, key, count):
-    if _id_of(self, key) < 0 or count != count:
+def _replace(self, key, priority):
+    if _id_of(self, key) < 0 or priority != priority:
         return self.peek()
     top = self.pop()
-    self.set(key, count)
+    self.set(key, priority)
     return top
 
 

@@ -80,8 +80,8 @@ class _MultisetHeap(KeyedHeap[Number]):
             if dtype is not None:
                 raise TypeError(f"the dtype is given twice: {items!r} and {dtype!r}")
             items, dtype = (), items
-        keys, counts = cls._unzipped(items)
-        return cls._build(keys, counts, cls._dtype_of(counts) if dtype is None else dtype, ties)
+        keys, priorities = cls._unzipped(items)
+        return cls._build(keys, priorities, cls._dtype_of(priorities) if dtype is None else dtype, ties)
 
     @classmethod
     def type(cls, dtype: Any = None, ties: str = "key") -> Any:
@@ -90,9 +90,9 @@ class _MultisetHeap(KeyedHeap[Number]):
         Parameters
         ----------
         dtype : {int64, float64}, optional
-            Type of the counts, int64 by default.
+            Type of the priorities, int64 by default.
         ties : {"key", "fifo"}
-            Which of equal counts is first: the smallest key, or the key that came first.
+            Which of equal priorities is first: the smallest key, or the key that came first.
 
         Returns
         -------
@@ -119,16 +119,16 @@ class _MultisetHeap(KeyedHeap[Number]):
         return heap_type(cls._greatest_first, dtype_name(np.int64 if dtype is None else dtype), ties)
 
     @classmethod
-    def from_arrays(cls, keys: Any, counts: Any, ties: str = "key") -> Self:
-        """Build a heap from distinct keys and their counts; float counts make a float64 heap.
+    def from_arrays(cls, keys: Any, priorities: Any, ties: str = "key") -> Self:
+        """Build a heap from distinct keys and their priorities; float priorities make a float64 heap.
 
         Parameters
         ----------
         keys : (n,) array_like of int
             With ``ties="fifo"``, in the order in which they came.
-        counts : (n,) array_like of int or float
+        priorities : (n,) array_like of int or float
         ties : {"key", "fifo"}
-            Which of equal counts is first: the smallest key, or the key that came first.
+            Which of equal priorities is first: the smallest key, or the key that came first.
 
         Returns
         -------
@@ -137,7 +137,7 @@ class _MultisetHeap(KeyedHeap[Number]):
         Raises
         ------
         ValueError
-            A key is a duplicate, a count is NaN, the arrays differ in length, or `ties` is not one of its
+            A key is a duplicate, a priority is NaN, the arrays differ in length, or `ties` is not one of its
             choices.
 
         Complexity
@@ -149,19 +149,19 @@ class _MultisetHeap(KeyedHeap[Number]):
         >>> MaxHeap.from_arrays([7, 8, 9], [1, 3, 2]).peek()
         (8, 3)
         """
-        return cls._build(keys, counts, cls._dtype_of(counts), ties)
+        return cls._build(keys, priorities, cls._dtype_of(priorities), ties)
 
     @staticmethod
-    def _dtype_of(counts: Any) -> Any:
-        """Return the dtype of the heap that `counts` make; an empty list makes an int64 heap."""
-        return np.float64 if as_array(counts).dtype.kind == "f" else np.int64
+    def _dtype_of(priorities: Any) -> Any:
+        """Return the dtype of the heap that `priorities` make; an empty list makes an int64 heap."""
+        return np.float64 if as_array(priorities).dtype.kind == "f" else np.int64
 
     @classmethod
-    def _build(cls, keys: Any, counts: Any, dtype: Any, ties: str) -> Self:
+    def _build(cls, keys: Any, priorities: Any, dtype: Any, ties: str) -> Self:
         numba_type = cls.type(dtype, ties)
         keys = int64_array(keys)
-        counts = (int64_array if numba_type.dtype == np.int64 else float64_array)(counts, "counts")
-        return cls._filled(numba_type, keys.size, ties, keys, counts)
+        checked = int64_array if numba_type.dtype == np.int64 else float64_array
+        return cls._filled(numba_type, keys.size, ties, keys, checked(priorities, "priorities"))
 
     def __reduce__(self) -> Any:
         made_by, arrays, attributes = super().__reduce__()
@@ -174,7 +174,7 @@ class _MultisetHeap(KeyedHeap[Number]):
 
     @property
     def tie_order(self) -> str:
-        """Which of equal counts is first: the smallest key ("key") or the key that came first ("fifo")."""
+        """Which of equal priorities is first: the smallest key ("key"), or the first that came ("fifo")."""
         return "fifo" if is_by_age(self) else "key"
 
     def _check(self) -> None:
@@ -197,18 +197,19 @@ class MaxHeap(GreatestFirst[Number], _MultisetHeap[Number]):
     A priority is any number, also 0 and below. :meth:`add` and :meth:`sub` are for heaps of counts: a count
     of 0 removes the key, a count below 0 is an error. It is thread-safe (:mod:`structures.base.locks`).
 
-    With ``ties="fifo"``, the key that came first leaves first, of those with equal counts. A key whose count
-    changes counts as new, as if it had left and come again; setting the same count changes nothing. Copies
-    and pickles keep the order of ages, and ``==`` compares it.
+    With ``ties="fifo"``, the key that came first leaves first, of those with equal priorities. A key whose
+    priority changes counts as new, as if it had left and come again; setting the same priority changes
+    nothing. Copies and pickles keep the order of ages, and ``==`` compares it.
 
     Inside ``@njit`` there are the same methods and operators. Without ``boundscheck`` nothing raises there,
     except ``from_arrays``, as in Python, and methods that return an array if there is no memory for it: a
-    missing key has the count 0, an empty heap returns ``(0, 0)`` (check ``len(h)`` first), and methods that
-    change the heap return a status, below 0 for a failure. A float for an integer is a typing error there.
+    missing key has the priority 0, an empty heap returns ``(0, 0)`` (check ``len(h)`` first), and methods
+    that change the heap return a status, below 0 for a failure. A float for an integer is a typing error
+    there.
 
     Methods for single keys:
 
-    * ``h[key]``, ``h[key] = count``, ``del h[key]``, ``key in h``, ``len(h)``
+    * ``h[key]``, ``h[key] = priority``, ``del h[key]``, ``key in h``, ``len(h)``
     * :meth:`get`, :meth:`add`, :meth:`sub`, :meth:`setdefault`
 
     Methods for the top:
@@ -224,19 +225,19 @@ class MaxHeap(GreatestFirst[Number], _MultisetHeap[Number]):
     Parameters
     ----------
     items : mapping or iterable of (int, int or float), optional
-        Initial keys and counts; a repeated key is a ``ValueError``. ``MaxHeap(float)`` is
+        Initial keys and priorities; a repeated key is a ``ValueError``. ``MaxHeap(float)`` is
         ``MaxHeap(dtype=float)``.
     dtype : {int64, float64}, optional
-        Type of the counts; by default the type of the initial ones, int64 if there are none.
+        Type of the priorities; by default the type of the initial ones, int64 if there are none.
     ties : {"key", "fifo"}
-        Which of equal counts is first: the smallest key, or the key that came first.
+        Which of equal priorities is first: the smallest key, or the key that came first.
 
     Raises
     ------
     TypeError
-        `dtype` is another type, or a key or a count is not a number of its type.
+        `dtype` is another type, or a key or a priority is not a number of its type.
     ValueError
-        A key is a duplicate, a count is NaN, or `ties` is not one of its choices.
+        A key is a duplicate, a priority is NaN, or `ties` is not one of its choices.
     OverflowError
         A number does not fit int64.
 
@@ -259,18 +260,18 @@ class MinHeap(LeastFirst[Number], _MultisetHeap[Number]):
     Parameters
     ----------
     items : mapping or iterable of (int, int or float), optional
-        Initial keys and counts; a repeated key is a ``ValueError``.
+        Initial keys and priorities; a repeated key is a ``ValueError``.
     dtype : {int64, float64}, optional
-        Type of the counts; by default the type of the initial ones, int64 if there are none.
+        Type of the priorities; by default the type of the initial ones, int64 if there are none.
     ties : {"key", "fifo"}
-        Which of equal counts is first: the smallest key, or the key that came first.
+        Which of equal priorities is first: the smallest key, or the key that came first.
 
     Raises
     ------
     TypeError
-        `dtype` is another type, or a key or a count is not a number of its type.
+        `dtype` is another type, or a key or a priority is not a number of its type.
     ValueError
-        A key is a duplicate, a count is NaN, or `ties` is not one of its choices.
+        A key is a duplicate, a priority is NaN, or `ties` is not one of its choices.
     OverflowError
         A number does not fit int64.
 
@@ -303,7 +304,7 @@ def _min_heap(items=None, dtype=None, ties="key"):
 def _made(facade: Any, items: Any, dtype: Any, ties: Any) -> Any:
     """Return the code that makes a heap in compiled code."""
     if isinstance(items, types.Type):  # values, known only when it runs; MaxHeap(float) gives a dtype
-        raise only_empty(facade, "keys, counts")
+        raise only_empty(facade, "keys, priorities")
     numba_type = facade.type(dtype if items is None else items, ties)
     zero, complement = numba_type.start
     by_age = by_age_of(ties)
@@ -312,12 +313,12 @@ def _made(facade: Any, items: Any, dtype: Any, ties: Any) -> Any:
 
 @class_method(MaxHeap, "from_arrays")
 @class_method(MinHeap, "from_arrays")
-def _from_arrays(cls, keys, counts, ties="key"):
-    is_float = dtype_of_numbers(counts, "counts").kind == "f"
+def _from_arrays(cls, keys, priorities, ties="key"):
+    is_float = dtype_of_numbers(priorities, "priorities").kind == "f"
     numba_type = cls.facade.type(np.float64 if is_float else np.int64, ties)
-    must_be_entries(numba_type, keys, "counts", counts)
+    must_be_entries(numba_type, keys, "priorities", priorities)
     start = *numba_type.start, by_age_of(ties)
-    return lambda cls, keys, counts, ties="key": heap_of(numba_type, keys.size, start, keys, counts)
+    return lambda cls, keys, priorities, ties="key": heap_of(numba_type, keys.size, start, keys, priorities)
 
 
 __test__ = named_by_package(MaxHeap, MinHeap)

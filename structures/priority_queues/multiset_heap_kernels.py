@@ -11,7 +11,7 @@ from structures import status
 from structures.base.struct_type import method, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.int_map_kernels import find, int_map_type, make_room, new_map, put
-from structures.hash_tables.int_map_table import EMPTY, VALUE, write
+from structures.hash_tables.int_map_table import BUCKET, EMPTY, VALUE, write
 from structures.primitives.memory import copy_prefix, new_words
 from structures.primitives.simd import larger, rarely, smaller
 from structures.priority_queues.tournament_kernels import (
@@ -80,9 +80,9 @@ def heap_type(greatest_first: bool, dtype: str = "int64", ties: str = "key") -> 
     greatest_first : bool
         The type of :class:`MaxHeap` if true, of :class:`MinHeap` if false.
     dtype : {"int64", "float64"}
-        Type of the counts.
+        Type of the priorities.
     ties : {"key", "fifo"}
-        What is first of equal counts: the smallest key, or what came first.
+        What is first of equal priorities: the smallest key, or what came first.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def _new_id(self, key, entry):
             return status.NO_MEMORY
         entry = find(self.map, key)
         key_id = self.n
-    write(entry, key, key_id)
+    write(entry, key, key_id, BUCKET)
     self.map.size += 1
     if self.by_age:
         self.key_of[key_id] = key
@@ -261,4 +261,4 @@ def state(self):
 @method(MultisetHeapType, "nbytes")
 @quiet
 def _nbytes(self):
-    return bytes_of(self) + self.key_of.nbytes + self.map.nbytes()
+    return bytes_of(self) + self.key_of.nbytes + self.map.nbytes

@@ -117,18 +117,17 @@ class KeyedHeap(Counted[Number]):
     """Base of all heaps of keys."""
 
     __slots__ = ()
-    _noun = "priority"
     _greatest_first: bool
     _float_hint = DTYPE_HINT
 
     @classmethod
-    def _filled(cls, heap_type: Any, n: int, ties: str, keys: np.ndarray, counts: np.ndarray) -> Self:
+    def _filled(cls, heap_type: Any, n: int, ties: str, keys: np.ndarray, priorities: np.ndarray) -> Self:
         """Return a heap of distinct keys with priorities, with room for `n` ids."""
-        cls._same_length(keys, counts, "counts")
+        cls._same_length(keys, priorities, "priorities")
         zero, complement = heap_type.start
         self = cls._like(new_heap(heap_type, n, zero, complement, by_age_of(ties)))
         cls._done(status.OK if has_room(self, n) else status.NO_MEMORY, f"{n} keys")
-        failure, i = fill(self, keys, np.ascontiguousarray(counts)) if keys.size else (status.OK, 0)
+        failure, i = fill(self, keys, np.ascontiguousarray(priorities)) if keys.size else (status.OK, 0)
         if failure < 0:
             raise error(failure, int(keys[i]) if i < keys.size else f"{keys.size} keys")
         return self
@@ -164,7 +163,7 @@ class GreatestFirst(KeyedHeap[Number]):
         Returns
         -------
         keys : (m,) int64
-        counts : (m,) int64 or float64
+        priorities : (m,) int64 or float64
             Of the dtype of the heap.
 
         Raises
@@ -201,7 +200,7 @@ class LeastFirst(KeyedHeap[Number]):
         Returns
         -------
         keys : (m,) int64
-        counts : (m,) int64 or float64
+        priorities : (m,) int64 or float64
             Of the dtype of the heap.
 
         Raises

@@ -167,7 +167,7 @@ def heap_of(typ, n, start, keys, priorities):
     if failure == status.OUT_OF_RANGE:
         raise IndexError("a key is out of range")
     if failure == status.NOT_A_NUMBER:
-        raise ValueError("a count is not a number")
+        raise ValueError("a priority is not a number")
     if failure == status.DUPLICATE:
         raise ValueError("a key is a duplicate")
     if failure < 0:
@@ -265,24 +265,24 @@ def take_out(self, key_id):
 
 @method(HeapType, "set")
 @quiet
-def _set(self, key, count):
+def _set(self, key, priority):
     key_id = self._id_for(key)
     if key_id < 0:
         return key_id
-    if count != count:
+    if priority != priority:
         return status.NOT_A_NUMBER
-    return _assign(self, key_id, key, rank_of(self, count))
+    return _assign(self, key_id, key, rank_of(self, priority))
 
 
 @quiet
-def improve(self, key, count):
+def improve(self, key, priority):
     """Give a key a priority if it precedes its present one; return 1 if so, else 0, or a status below 0."""
     key_id = self._id_for(key)
     if key_id < 0:
         return key_id
-    if count != count:
+    if priority != priority:
         return status.NOT_A_NUMBER
-    rank = rank_of(self, count)
+    rank = rank_of(self, priority)
     if rank >= pointer_to(self.ranks, key_id)[0] and (rank != ABSENT or is_in(self, key_id)):
         return 0
     failure = _assign(self, key_id, key, rank)
@@ -395,15 +395,15 @@ def _restore(self, key_id, rank, age):
 
 
 @inner
-def _peek_many(self, ids, keys, counts, ages):
+def _peek_many(self, ids, keys, priorities, ages):
     """Pop entries until the arrays are full, and put them back."""
     for i in range(keys.size):
-        keys[i], counts[i] = first_entry(self)
+        keys[i], priorities[i] = first_entry(self)
         ids[i] = _top(self)
         ages[i] = _age_of(self, ids[i])
         take_out(self, ids[i])
     for i in range(keys.size):
-        _restore(self, ids[i], rank_of(self, counts[i]), ages[i])
+        _restore(self, ids[i], rank_of(self, priorities[i]), ages[i])
 
 
 @kernel
@@ -411,9 +411,9 @@ def first_many(self, k):
     """Return the keys and priorities of the first `k` entries, or of all if there are fewer."""
     n = smaller(larger(k, 0), self.size)
     ids, keys, ages = new_words(n), new_words(n), new_words(n)
-    counts = np.full(n, self.zero)
-    _peek_many(self, ids, keys, counts, ages)
-    return keys, counts
+    priorities = np.full(n, self.zero)
+    _peek_many(self, ids, keys, priorities, ages)
+    return keys, priorities
 
 
 @inner
@@ -456,11 +456,11 @@ def _ties(self):
 def entries_in_order(self):
     """Return all keys and priorities, in the order in which they would leave."""
     keys = _ids_in_order(self, ABSENT)
-    counts = np.full(keys.size, self.zero)
+    priorities = np.full(keys.size, self.zero)
     for i in range(keys.size):
-        counts[i] = priority_at(self, keys[i])
+        priorities[i] = priority_at(self, keys[i])
         keys[i] = self._key_at(keys[i])
-    return keys, counts
+    return keys, priorities
 
 
 # -------------------------------------------------------------------------------------------- the whole
@@ -501,9 +501,9 @@ def _change_many(self, keys, numbers, is_sum):
 @kernel
 def _equals(self, other):
     """Return whether both have the same keys with the same priorities, in the same order."""
-    keys, counts = self.to_arrays()
-    other_keys, other_counts = other.to_arrays()
-    return are_equal(keys, other_keys) and are_equal(counts, other_counts)
+    keys, priorities = self.to_arrays()
+    other_keys, other_priorities = other.to_arrays()
+    return are_equal(keys, other_keys) and are_equal(priorities, other_priorities)
 
 
 @kernel

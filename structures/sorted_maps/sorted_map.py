@@ -75,7 +75,7 @@ from structures.base.in_njit import (
     must_be_entries,
     only_empty,
 )
-from structures.base.mapping import NOT_GIVEN, Map
+from structures.base.mapping import NOT_GIVEN, Map, Numbers
 from structures.base.struct_type import bind
 from structures.base.typing import Default, Key, Number, Pairs
 from structures.sorted_maps.sorted_map_kernels import (
@@ -867,15 +867,17 @@ class SortedMap(Map[Key, Number]):
         """
         return entries_within(self, *self._ends(low, high))
 
-    def keys(self, low: Any = None, high: Any = None) -> np.ndarray:
+    def keys(self, low: Any = None, high: Any = None) -> np.ndarray:  # type: ignore[override]
         """Return the keys of :meth:`range_arrays`."""
-        return self.range_arrays(low, high)[0]
+        return self.range_arrays(low, high)[0].view(Numbers)
 
-    def values(self, low: Any = None, high: Any = None) -> np.ndarray:
+    def values(self, low: Any = None, high: Any = None) -> np.ndarray:  # type: ignore[override]
         """Return the values of :meth:`range_arrays`."""
-        return self.range_arrays(low, high)[1]
+        return self.range_arrays(low, high)[1].view(Numbers)
 
-    def items(self, low: Any = None, high: Any = None) -> Iterator[tuple[Key, Number]]:
+    def items(  # type: ignore[override]
+        self, low: Any = None, high: Any = None
+    ) -> Iterator[tuple[Key, Number]]:
         """Iterate over the pairs (key, value) of :meth:`range_arrays`, as they were at the call."""
         keys, values = self.range_arrays(low, high)
         return zip(keys.tolist(), values.tolist(), strict=True)

@@ -5,11 +5,13 @@ This package needs ``hypothesis``, which ``pip install 'bpe-structures[testing]'
 
 * :func:`keys`, :func:`counts`: hypothesis strategies, biased toward values where integer containers break
 * :class:`MapModel`, :class:`HeapModel`, :class:`IndexedHeapModel`, :class:`TokenModel`, :class:`PairModel`,
-  :class:`SortedModel`, :class:`KBestModel`, :class:`IntSetModel`: what the containers do, in plain Python
+  :class:`SortedModel`, :class:`KBestModel`, :class:`IntSetModel`, :class:`DisjointSetsModel`: what the
+  containers do, in plain Python
 * :class:`IntMapMachine`, :class:`HeapMachine`, :class:`IndexedHeapMachine`, :class:`CountBucketsMachine`,
   :class:`TokenListMachine`, :class:`PairIndexMachine`, :class:`SortedMapMachine`,
-  :class:`FloatSortedMapMachine`, :class:`KBestMachine`, :class:`IntSetMachine`: any methods in any order
-  from Python, compared with the model
+  :class:`FloatSortedMapMachine`, :class:`KBestMachine`, :class:`IntSetMachine`, :class:`DequeMachine`,
+  :class:`DisjointSetsMachine`, :class:`PlainHeapMachine` (of a :class:`~structures.Heap`): any methods in any
+  order from Python, compared with the model
 * :func:`random_program`, :func:`check_program`, :data:`LANGUAGES`: the same inside ``@njit``, thousands of
   operations in one call
 
@@ -41,13 +43,18 @@ except ImportError as error:
 
 from structures.testing.languages import (
     LANGUAGES,
+    DequeOperation,
     Operation,
+    PairOperation,
     RowOperation,
     SetOperation,
     SortedOperation,
+    UnionOperation,
 )
 from structures.testing.machines import (
     CountBucketsMachine,
+    DequeMachine,
+    DisjointSetsMachine,
     FloatSortedMapMachine,
     HeapMachine,
     IndexedHeapMachine,
@@ -55,10 +62,12 @@ from structures.testing.machines import (
     IntSetMachine,
     KBestMachine,
     PairIndexMachine,
+    PlainHeapMachine,
     SortedMapMachine,
     TokenListMachine,
 )
 from structures.testing.models import (
+    DisjointSetsModel,
     HeapModel,
     IndexedHeapModel,
     IntSetModel,
@@ -75,6 +84,10 @@ from structures.testing.strategies import counts, keys
 __all__ = [
     "LANGUAGES",
     "CountBucketsMachine",
+    "DequeMachine",
+    "DequeOperation",
+    "DisjointSetsMachine",
+    "DisjointSetsModel",
     "FloatSortedMapMachine",
     "HeapMachine",
     "HeapModel",
@@ -90,6 +103,8 @@ __all__ = [
     "Operation",
     "PairIndexMachine",
     "PairModel",
+    "PairOperation",
+    "PlainHeapMachine",
     "Program",
     "RowOperation",
     "SetOperation",
@@ -98,6 +113,7 @@ __all__ = [
     "SortedOperation",
     "TokenListMachine",
     "TokenModel",
+    "UnionOperation",
     "check_program",
     "counts",
     "keys",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+from collections import deque
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 from functools import partial
@@ -10,15 +12,26 @@ from typing import Any
 import numpy as np
 
 from structures.compiling.jit import kernel
+from structures.deques.deque import Deque
+from structures.disjoint_sets.disjoint_sets import DisjointSets
 from structures.hash_tables.int_map import IntMap
 from structures.hash_tables.int_set import IntSet
 from structures.neighbors.k_best import KBest
 from structures.priority_queues.count_buckets import CountBuckets
+from structures.priority_queues.heap import Heap
 from structures.priority_queues.indexed_heap import IndexedMaxHeap, IndexedMinHeap
 from structures.priority_queues.multiset_heap import MaxHeap, MinHeap
 from structures.sorted_maps.sorted_map import SortedMap
 from structures.status import MISSING, NEGATIVE, NOT_A_NUMBER, OK, OUT_OF_RANGE, OVERFLOW
-from structures.testing.models import IntSetModel, KBestModel, NotANumber, PairModel, SortedModel, TokenModel
+from structures.testing.models import (
+    DisjointSetsModel,
+    IntSetModel,
+    KBestModel,
+    NotANumber,
+    PairModel,
+    SortedModel,
+    TokenModel,
+)
 from structures.testing.programs import Language
 from structures.tokens.pair_index import PairIndex
 from structures.tokens.token_list import TokenList
@@ -281,17 +294,17 @@ def _run_tokens(tokens, operations, keys, numbers, first, second):
         operation, key, number = operations[i], keys[i], numbers[i]
         positions = tokens.positions()
         position = positions[key % positions.size]
-        if operation == Operation.MERGE and tokens.next(position) >= 0:
+        if operation == Operation.MERGE:
             first[i] = tokens.merge(position, number)
         elif operation == Operation.LINKS:
             first[i], second[i] = tokens.prev(position), tokens.next(position)
         elif operation == Operation.TOKEN:
-            first[i], second[i] = tokens.token(key % tokens.n_positions()), len(tokens)
+            first[i], second[i] = tokens.token(key % tokens.n_positions), len(tokens)
         elif operation == Operation.SEGMENT:
             segment = tokens.segment_at(position)
             first[i], second[i] = tokens.segment_positions(segment).sum(), tokens.segment(segment).sum()
         elif operation == Operation.CONTAINS:
-            first[i], second[i] = tokens.segment_at(position), tokens.n_segments()
+            first[i], second[i] = tokens.segment_at(position), tokens.n_segments
         elif operation == Operation.COPY:
             tokens = tokens.copy()
         elif operation == Operation.COMPACT and number == 0:
@@ -304,7 +317,7 @@ def _run_index(index, operations, keys, numbers, first, second):
     for i in range(operations.size):
         operation, key, number = operations[i], keys[i], numbers[i]
         tokens = index.tokens
-        position = key % tokens.n_positions()
+        position = key % tokens.n_positions
         left, right = key % 5, number
         if operation == Operation.MERGE and tokens.token(position) >= 0 and tokens.next(position) >= 0:
             first[i] = tokens.merge(position, number)
@@ -342,9 +355,7 @@ def _live(model: TokenModel, key: int) -> int:
 
 
 def _merge(model: TokenModel, key: int, number: int) -> tuple[int, int]:
-    if model.next(_live(model, key)) >= 0:
-        model.merge(_live(model, key), number)
-    return OK, 0
+    return _status(model.merge, _live(model, key), number)
 
 
 def _links(model: TokenModel, key: int, number: int) -> tuple[int, int]:
@@ -814,8 +825,236 @@ def _row_meaning(operation: RowOperation, model: KBestModel, key: int, number: f
 _ROWS: _Meanings = {operation: partial(_row_meaning, operation) for operation in RowOperation}
 
 
+# ------------------------------------------------------------------------------- priorities with payloads
+class PairOperation(IntEnum):
+    """The operations of the language of a ``Heap``; the payload is half the key, the number a priority."""
+
+    PUSH = 0
+    CHANGE = 1
+    REMOVE = 2
+    POP = 3
+    PUSHPOP = 4
+    REPLACE = 5
+    PEEK = 6
+    NSMALLEST = 7
+    COPY = 8
+    RESERVE = 9
+    CLEAR = 10
+
+
+@kernel
+def _run_pairs(heap, operations, keys, numbers, first, second):
+    for i in range(operations.size):
+        operation, payload, priority = operations[i], keys[i] >> 1, numbers[i]
+        if operation == PairOperation.PUSH:
+            first[i] = heap.push(priority, payload) < 0
+        elif operation == PairOperation.CHANGE:
+            first[i] = heap.change(heap.push(0, payload), priority)
+        elif operation == PairOperation.REMOVE:
+            first[i] = heap.remove(heap.push(priority, payload))
+        elif operation == PairOperation.POP:
+            second[i], first[i] = heap.pop()
+        elif operation == PairOperation.PUSHPOP:
+            second[i], first[i] = heap.pushpop(priority, payload)
+        elif operation == PairOperation.REPLACE and len(heap) > 0:
+            second[i], first[i] = heap.replace(priority, payload)
+        elif operation == PairOperation.PEEK:
+            second[i], first[i] = heap.peek()
+        elif operation == PairOperation.NSMALLEST:
+            priorities, payloads = heap.nsmallest(payload % 8)
+            if payloads.size > 0:
+                second[i], first[i] = priorities[-1], payloads[-1]
+        elif operation == PairOperation.COPY:
+            heap = heap.copy()
+        elif operation == PairOperation.RESERVE:
+            first[i] = heap.reserve(payload % 100)
+        elif operation == PairOperation.CLEAR and payload == 0:  # not as often as the others
+            first[i] = heap.clear()
+    return heap
+
+
+def _pair_meaning(
+    operation: PairOperation, model: list[tuple[Any, int]], key: int, priority: Any
+) -> tuple[int, Any]:
+    """Do the same with a list that ``heapq`` keeps in order."""
+    payload, found = key >> 1, (0, 0)
+    match operation:
+        case PairOperation.PUSH | PairOperation.CHANGE:
+            heapq.heappush(model, (priority, payload))
+        case PairOperation.POP if model:
+            found = heapq.heappop(model)
+        case PairOperation.PUSHPOP:
+            found = heapq.heappushpop(model, (priority, payload))
+        case PairOperation.REPLACE if model:
+            found = heapq.heapreplace(model, (priority, payload))
+        case PairOperation.PEEK if model:
+            found = model[0]
+        case PairOperation.NSMALLEST:
+            found = (sorted(model)[: payload % 8] or [(0, 0)])[-1]
+        case PairOperation.CLEAR if payload == 0:
+            model.clear()
+    return found[1], found[0]
+
+
+_PAIRS: _Meanings = {operation: partial(_pair_meaning, operation) for operation in PairOperation}
+
+
+# ------------------------------------------------------------------------------------------------ deques
+class DequeOperation(IntEnum):
+    """The operations of the language of deques; a key is an index."""
+
+    APPEND = 0
+    APPENDLEFT = 1
+    POP = 2
+    POPLEFT = 3
+    GET = 4
+    SET = 5
+    EXTEND = 6
+    LOOP = 7
+    COPY = 8
+    RESERVE = 9
+    CLEAR = 10
+
+
+@kernel
+def _run_deque(ring, operations, keys, numbers, first, second):
+    for i in range(operations.size):
+        operation, index, number = operations[i], keys[i], numbers[i]
+        if operation == DequeOperation.APPEND:
+            first[i] = ring.append(number)
+        elif operation == DequeOperation.APPENDLEFT:
+            first[i] = ring.appendleft(number)
+        elif operation == DequeOperation.POP:
+            second[i] = ring.pop()
+        elif operation == DequeOperation.POPLEFT:
+            second[i] = ring.popleft()
+        elif operation == DequeOperation.GET:
+            first[i], second[i] = len(ring), ring[index]
+        elif operation == DequeOperation.SET:
+            first[i] = ring.set(index, number)
+        elif operation == DequeOperation.EXTEND:
+            first[i] = ring.extend(np.array([number, number]))
+        elif operation == DequeOperation.LOOP:
+            for value in ring:
+                ring.clear()  # a loop runs over what was there when it began
+                first[i] += 1
+                second[i] = value
+        elif operation == DequeOperation.COPY:
+            ring = ring.copy()
+        elif operation == DequeOperation.RESERVE:
+            first[i] = ring.reserve(index % 100)
+        elif operation == DequeOperation.CLEAR and index == 0:  # not as often as the others
+            first[i] = ring.clear()
+    return ring
+
+
+def _deque_meaning(operation: DequeOperation, model: deque[Any], index: int, number: Any) -> tuple[int, Any]:
+    is_there = -len(model) <= index < len(model)
+    match operation:
+        case DequeOperation.APPEND:
+            model.append(number)
+        case DequeOperation.APPENDLEFT:
+            model.appendleft(number)
+        case DequeOperation.POP:
+            return 0, model.pop() if model else 0
+        case DequeOperation.POPLEFT:
+            return 0, model.popleft() if model else 0
+        case DequeOperation.GET:
+            return len(model), model[index] if is_there else 0
+        case DequeOperation.SET:
+            return _status(model.__setitem__, index, number)
+        case DequeOperation.EXTEND:
+            model.extend([number, number])
+        case DequeOperation.LOOP:
+            found = len(model), model[-1] if model else 0
+            model.clear()
+            return found
+        case DequeOperation.CLEAR if index == 0:
+            model.clear()
+    return OK, 0
+
+
+_DEQUE: _Meanings = {operation: partial(_deque_meaning, operation) for operation in DequeOperation}
+
+
+# ----------------------------------------------------------------------------------------- disjoint sets
+class UnionOperation(IntEnum):
+    """The operations of the language of disjoint sets; key and number are elements."""
+
+    ADD = 0
+    UNION = 1
+    UNION_MANY = 2
+    FIND = 3
+    CONNECTED = 4
+    SIZES = 5
+    LABELS = 6
+    COPY = 7
+    RESERVE = 8
+
+
+@kernel
+def _run_sets(sets, operations, keys, numbers, first, second):
+    for i in range(operations.size):
+        operation, n = operations[i], len(sets)
+        one, other = (keys[i] % n, numbers[i] % n) if n > 0 else (0, 0)
+        if operation == UnionOperation.ADD:
+            first[i] = sets.add()
+        elif operation == UnionOperation.RESERVE:
+            first[i] = sets.reserve(keys[i] % 100)
+        elif operation == UnionOperation.COPY:
+            sets = sets.copy()
+        elif n == 0:
+            continue
+        elif operation == UnionOperation.UNION:
+            first[i] = sets.union(one, other)
+        elif operation == UnionOperation.UNION_MANY:
+            first[i] = sets.union_many(np.array([one, other]), np.array([other, n // 2]))
+        elif operation == UnionOperation.FIND:
+            first[i], second[i] = sets.root(one) == sets.root(other), sets.find(one) == sets.find(other)
+        elif operation == UnionOperation.CONNECTED:
+            first[i], second[i] = sets.connected(one, other), sets.size(one)
+        elif operation == UnionOperation.SIZES:
+            first[i], second[i] = n, sets.n_sets
+        elif operation == UnionOperation.LABELS:
+            labels = sets.labels()
+            first[i], second[i] = labels[one], labels[other]
+    return sets
+
+
+def _union_meaning(
+    operation: UnionOperation, model: DisjointSetsModel, key: int, number: int
+) -> tuple[int, int]:
+    n = len(model)
+    if operation == UnionOperation.ADD:
+        return model.add(), 0
+    if n == 0:
+        return OK, 0
+    one, other = key % n, number % n
+    match operation:
+        case UnionOperation.UNION:
+            return model.union(one, other), 0
+        case UnionOperation.UNION_MANY:
+            return model.union_many([one, other], [other, n // 2]), 0
+        case UnionOperation.FIND:
+            return model.connected(one, other), model.connected(one, other)
+        case UnionOperation.CONNECTED:
+            return model.connected(one, other), model.size(one)
+        case UnionOperation.SIZES:
+            return n, model.n_sets
+        case UnionOperation.LABELS:
+            labels = model.labels()
+            return labels[one], labels[other]
+    return OK, 0
+
+
+_UNIONS: _Meanings = {operation: partial(_union_meaning, operation) for operation in UnionOperation}
+
+
 # -------------------------------------------------------------------------------------------------- all
 LANGUAGES: dict[type, Language] = {
+    Deque: Language(_run_deque, _DEQUE),
+    DisjointSets: Language(_run_sets, _UNIONS),
+    Heap: Language(_run_pairs, _PAIRS),
     IntMap: Language(_run_map, _MAP),
     IntSet: Language(_run_set, _SET),
     MaxHeap: Language(_run_heap, _HEAP),
@@ -828,4 +1067,7 @@ LANGUAGES: dict[type, Language] = {
     KBest: Language(_run_rows, _ROWS),
     SortedMap: Language(_run_sorted, _SORTED),
 }
-"""The language of each container; token lists and indexes are not empty, and their numbers are tokens."""
+"""The language of each container; token lists and indexes are not empty, and their numbers are tokens.
+
+The model of a ``Heap`` is a list for ``heapq``, that of a ``Deque`` a ``collections.deque``.
+"""

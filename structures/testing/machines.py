@@ -8,15 +8,17 @@ have the content of the model.
       _RoomyMachine     reserve, clear
         _KeyedMachine   keys with numbers; the container, the dtype and the keys are parameters
           IntMap, SortedMap, Heap (its order, too), IndexedHeap, CountBuckets
-        IntSet
-      TokenList, PairIndex, KBest
+        IntSet, PlainHeap, Deque
+      DisjointSets, TokenList, PairIndex, KBest
 """
 
 from __future__ import annotations
 
 import copy
+import heapq
 import operator
 import pickle
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from itertools import chain
@@ -34,14 +36,21 @@ from hypothesis.stateful import (
     rule,
 )
 
+from structures.deques.deque import Deque
+from structures.disjoint_sets.disjoint_sets import DisjointSets
 from structures.hash_tables.int_map import IntMap
 from structures.hash_tables.int_set import IntSet
 from structures.neighbors.k_best import KBest
 from structures.priority_queues.count_buckets import CountBuckets
+from structures.priority_queues.heap import Heap
+from structures.priority_queues.heap_kernels import free_ids_of
 from structures.priority_queues.indexed_heap import IndexedMaxHeap
 from structures.priority_queues.multiset_heap import MaxHeap
+from structures.priority_queues.tournament_kernels import tournament
 from structures.sorted_maps.sorted_map import SortedMap
+from structures.status import INT64_MAX, INT64_MIN
 from structures.testing.models import (
+    DisjointSetsModel,
     HeapModel,
     IndexedHeapModel,
     IntSetModel,
@@ -616,6 +625,267 @@ class CountBucketsMachine(HeapMachine):
     def pop_min(self, default: list[None]) -> None:
         """Pop from the other end."""
         self.alike("pop_min", *default)
+
+
+# --------------------------------------------------------------------------------- priorities with payloads
+_PAYLOAD = keys().map(lambda key: min(key, INT64_MAX - 1))
+_PAIRS = st.lists(st.tuples(COUNT, _PAYLOAD), max_size=40)
+
+
+class PlainHeapMachine(_RoomyMachine):
+    """:class:`~structures.Heap` of int64 against a dict from handle to pair, sorted for every question.
+
+    A subclass sets another dtype.
+
+    Examples
+    --------
+    In a test module; pytest finds the class by its name::
+
+        class FloatMachine(PlainHeapMachine):
+            dtype = "float64"
+
+        TestFloats = FloatMachine.TestCase
+    """
+
+    dtype = "int64"
+    ways = (copy.copy, copy.deepcopy)  # the others give new handles
+
+    @initialize(pairs=_PAIRS, is_built=st.booleans())
+    def start(self, pairs: list[tuple[Any, int]], is_built: bool) -> None:
+        """Build heap and model."""
+        if is_built:
+            priorities = np.array([priority for priority, _ in pairs], self.dtype)
+            self.real = Heap.heapify(priorities, [payload for _, payload in pairs])
+        else:
+            self.real = Heap(self.dtype)
+            assert [self.real.push(*pair) for pair in pairs] == list(range(len(pairs)))
+        self.model = dict(enumerate(pairs))
+
+    def handles(self) -> set[int]:
+        """Return the handles of the entries."""
+        return set(range(tournament(self.real)[3])) - set(free_ids_of(self.real).tolist())
+
+    @rule(pairs=_PAIRS)
+    def push(self, pairs: list[tuple[Any, int]]) -> None:
+        """Push some."""
+        for pair in pairs:
+            handle = self.real.push(*pair)
+            assert handle not in self.model
+            self.model[handle] = pair
+
+    @rule()
+    def pop(self) -> None:
+        """Pop the top, or find that there is none."""
+        if not self.model:
+            for call in (self.real.pop, self.real.peek, partial(self.real.replace, 1, 2)):
+                assert outcome(call) is IndexError
+            return
+        popped = self.real.pop()
+        (gone,) = self.model.keys() - self.handles()
+        assert popped == self.model[gone] == min(self.model.values())
+        del self.model[gone]
+
+    @rule(priority=COUNT, payload=_PAYLOAD, verb=st.sampled_from(["pushpop", "replace"]))
+    def exchange(self, priority: Any, payload: int, verb: str) -> None:
+        """Push and pop at once."""
+        before = list(self.model.values())
+        if not before:
+            assert self.real.pushpop(priority, payload) == (priority, payload)
+            return
+        heapq.heapify(before)
+        model_verb = heapq.heappushpop if verb == "pushpop" else heapq.heapreplace
+        expected, first = model_verb(before, (priority, payload)), min(self.model.values())
+        old = tournament(self.real)[1][-1]
+        assert getattr(self.real, verb)(priority, payload) == expected
+        if expected == first and (verb == "replace" or (priority, payload) > first):
+            assert self.model[old] == first
+            self.model[old] = priority, payload
+
+    @precondition(lambda self: self.model)
+    @rule(i=st.integers(0, 200), priority=COUNT, is_removed=st.booleans())
+    def use_a_handle(self, i: int, priority: Any, is_removed: bool) -> None:
+        """Change or remove an entry."""
+        handle = sorted(self.model)[i % len(self.model)]
+        if is_removed:
+            self.real.remove(handle)
+            del self.model[handle]
+        else:
+            self.real.change(handle, priority)
+            self.model[handle] = priority, self.model[handle][1]
+
+    @rule(handle=st.sampled_from([-1, 0, 31, 32, 50, 1000, INT64_MIN, INT64_MAX]))
+    def use_any_handle(self, handle: int) -> None:
+        """Use a handle that no entry has."""
+        if handle not in self.model:
+            assert outcome(self.real.remove, handle) == outcome(self.real.change, handle, 1) is KeyError
+
+    @rule(k=st.integers(-1, 9))
+    def nsmallest(self, k: int) -> None:
+        """Read the first entries."""
+        first = sorted(self.model.values())[: max(k, 0)]
+        expected = [priority for priority, _ in first], [payload for _, payload in first]
+        assert outcome(self.real.nsmallest, k) == (ValueError if k < 0 else expected)
+
+    @rule(way=st.sampled_from([pickled, through_arrays]))
+    def continue_with_other_handles(self, way: Callable[[Any], Any]) -> None:
+        """Continue with a heap built from the arrays, whose handles are in the order of the entries."""
+        self.real, old = way(self.real), self.real
+        assert (self.real == old, self.real.dtype) == (True, self.dtype)
+        self.model = dict(enumerate(sorted(self.model.values())))
+
+    def change(self, other: Any) -> None:
+        """Push an entry."""
+        other.push(1, INT64_MIN)
+        assert other != self.real
+
+    def compare(self) -> None:
+        """Compare everything."""
+        assert len(self.real) == len(self.model)
+        assert self.handles() == self.model.keys()
+        assert list(self.real) == sorted(self.model.values())
+        if self.model:
+            assert self.real.peek() == min(self.model.values())
+
+
+# ------------------------------------------------------------------------------------------------ deques
+_VALUE = st.runner().flatmap(lambda machine: machine.values)
+_VALUES = st.lists(_VALUE, max_size=12)
+_INDEX = st.integers(-40, 40)
+
+
+class DequeMachine(_RoomyMachine):
+    """:class:`~structures.Deque` of int64 against ``collections.deque``.
+
+    A subclass sets another dtype, and a strategy for its values.
+
+    Examples
+    --------
+    In a test module; pytest finds the class by its name::
+
+        class BytesMachine(DequeMachine):
+            dtype, values = "int32", st.integers(0, 255)
+
+        TestBytes = BytesMachine.TestCase
+    """
+
+    dtype = "int64"
+    values = counts("int64")
+
+    @initialize(values=_VALUES)
+    def start(self, values: list[Any]) -> None:
+        """Build deque and model."""
+        self.real, self.model = Deque.from_array(np.array(values, self.dtype)), deque(values)
+
+    @rule(values=_VALUES, verb=st.sampled_from(["append", "appendleft"]))
+    def add(self, values: list[Any], verb: str) -> None:
+        """Add some at an end."""
+        for value in values:
+            self.alike(verb, value)
+
+    @rule(verb=st.sampled_from(["pop", "popleft"]), n=st.integers(1, 9))
+    def remove(self, verb: str, n: int) -> None:
+        """Remove some from an end."""
+        for _ in range(n):
+            self.alike(verb)
+
+    @rule(values=_VALUES)
+    def extend(self, values: list[Any]) -> None:
+        """Add many."""
+        self.alike("extend", np.array(values, self.dtype))
+
+    @rule(index=_INDEX, value=_VALUE)
+    def use_an_index(self, index: int, value: Any) -> None:
+        """Read and write an element."""
+        self.alike("__getitem__", index)
+        self.alike("__setitem__", index, value)
+
+    def change(self, other: Any) -> None:
+        """Add an element."""
+        other.append(1)
+        assert (other != self.real, other.dtype) == (True, self.dtype)
+
+    def compare(self) -> None:
+        """Compare everything."""
+        assert len(self.real) == len(self.model)
+        assert list(self.real) == list(self.model)
+        assert list(reversed(self.real)) == list(reversed(self.model))
+
+
+# ----------------------------------------------------------------------------------------- disjoint sets
+_ELEMENT = st.integers(0, 200)
+
+
+class DisjointSetsMachine(_Machine):
+    """:class:`~structures.DisjointSets` against the set of each element.
+
+    Examples
+    --------
+    In a test module; pytest finds the class by its name::
+
+        TestMachine = DisjointSetsMachine.TestCase
+    """
+
+    @initialize(n=st.integers(0, 40))
+    def start(self, n: int) -> None:
+        """Make container and model."""
+        self.real, self.model = DisjointSets(n), DisjointSetsModel(n)
+
+    @rule()
+    def add(self) -> None:
+        """Add an element."""
+        self.alike("add")
+
+    @rule(n=st.one_of(st.integers(-2, 100), st.just(TOO_MANY)))
+    def reserve(self, n: int) -> None:
+        """Make room, sometimes for more than memory holds."""
+        expected = ValueError if n < 0 else MemoryError if n == TOO_MANY else None
+        assert outcome(self.real.reserve, n) == expected
+
+    @precondition(lambda self: len(self.model) > 0)
+    @rule(pairs=st.lists(st.tuples(_ELEMENT, _ELEMENT), max_size=10), at_once=st.booleans())
+    def union(self, pairs: list[tuple[int, int]], at_once: bool) -> None:
+        """Join some, one by one or in one call."""
+        pairs = [(one % len(self.model), other % len(self.model)) for one, other in pairs]
+        if at_once:
+            self.alike("union_many", [one for one, _ in pairs], [other for _, other in pairs])
+        else:
+            for pair in pairs:
+                self.alike("union", *pair)
+
+    @precondition(lambda self: len(self.model) > 0)
+    @rule(one=_ELEMENT, other=_ELEMENT)
+    def look(self, one: int, other: int) -> None:
+        """Read two elements in every way; the root of a set may be any of its elements."""
+        one, other = one % len(self.model), other % len(self.model)
+        together = self.alike("connected", one, other)
+        self.alike("size", one)
+        for verb in (self.real.root, self.real.find, self.real.root):
+            assert (verb(one) == verb(other)) is together
+            assert verb(one) == self.real.find(one)
+            assert verb(one) in self.model.set_of[one]
+
+    @rule(index=st.sampled_from([-1, 0, 1, 2**40]))
+    def look_outside(self, index: int) -> None:
+        """Use an element that is not there."""
+        element = index if index < 0 else len(self.model) + index
+        for verb in (self.real.find, self.real.root):
+            assert outcome(verb, element) is IndexError
+        self.alike("size", element)
+        self.alike("union", element, element)
+        self.alike("union_many", [0, 0], [0, element])
+
+    def change(self, other: Any) -> None:
+        """Join all, and one more."""
+        other.add()
+        other.union_many(np.zeros(len(other), int), np.arange(len(other)))
+        assert other.n_sets == 1
+        assert other != self.real
+
+    def compare(self) -> None:
+        """Compare everything."""
+        assert len(self.real) == len(self.model)
+        assert self.real.n_sets == self.model.n_sets
+        self.alike("labels")
 
 
 # ----------------------------------------------------------------------------------- token lists, indexes

@@ -679,3 +679,69 @@ class KBestModel:
         """Remove everything."""
         for entries in self.rows:
             entries.clear()
+
+
+class DisjointSetsModel:
+    """:class:`~structures.DisjointSets`: for each element the set that it is in, shared by its elements.
+
+    Parameters
+    ----------
+    n : int
+        Number of elements.
+
+    Examples
+    --------
+    >>> model = DisjointSetsModel(3)
+    >>> model.union(0, 2), model.labels()
+    (True, [0, 1, 0])
+    """
+
+    def __init__(self, n: int = 0) -> None:
+        self.set_of = [{element} for element in range(n)]
+
+    def __len__(self) -> int:
+        return len(self.set_of)
+
+    def _set_of(self, element: int) -> set[int]:
+        if not 0 <= element < len(self.set_of):
+            raise IndexError(element)
+        return self.set_of[element]
+
+    def add(self) -> int:
+        """Add an element."""
+        self.set_of.append({len(self.set_of)})
+        return len(self.set_of) - 1
+
+    def union(self, one: int, other: int) -> bool:
+        """Join two sets."""
+        ours, theirs = self._set_of(one), self._set_of(other)
+        if ours is theirs:
+            return False
+        ours |= theirs
+        for element in theirs:
+            self.set_of[element] = ours
+        return True
+
+    def union_many(self, ones: Any, others: Any) -> int:
+        """Join many, or none."""
+        for element in (*ones, *others):
+            self._set_of(element)
+        return sum(self.union(*pair) for pair in zip(ones, others, strict=True))
+
+    def connected(self, one: int, other: int) -> bool:
+        """Return whether two elements are together."""
+        return self._set_of(one) is self._set_of(other)
+
+    def size(self, element: int) -> int:
+        """Return how many are together with an element."""
+        return len(self._set_of(element))
+
+    def labels(self) -> list[int]:
+        """Return the number of the set of each element."""
+        numbers: dict[int, int] = {}
+        return [numbers.setdefault(id(together), len(numbers)) for together in self.set_of]
+
+    @property
+    def n_sets(self) -> int:
+        """Number of sets."""
+        return len(set(map(id, self.set_of)))

@@ -69,9 +69,9 @@ class PairIndex(Facade):
     positions: call :meth:`rebuild` after it. It is thread-safe (:mod:`structures.base.locks`); a call of the
     index also locks its tokens.
 
-    Inside ``@njit`` there are the same methods. Nothing is checked there, ``rebuild()`` returns whether there
-    was enough memory, and ``nbytes()`` is a call. ``span(left, right)`` and ``posting(i)`` read the postings
-    one by one, stale ones included.
+    Inside ``@njit`` there are the same methods. Nothing is checked there, and ``rebuild()`` returns whether
+    there was enough memory. ``span(left, right)`` and ``posting(i)`` read the postings one by one, stale ones
+    included.
 
     * :meth:`build`, :meth:`rebuild`, :attr:`tokens`
     * :meth:`postings`, :meth:`count`, ``(left, right) in p``

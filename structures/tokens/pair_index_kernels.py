@@ -464,4 +464,4 @@ def counters(self):
 @method(PairIndexType, "nbytes")
 @quiet
 def _nbytes(self):
-    return self.lists.nbytes + self.pool.nbytes + self.list_of.nbytes()
+    return self.lists.nbytes + self.pool.nbytes + self.list_of.nbytes

@@ -66,9 +66,9 @@ class TokenList(Facade):
     merge keeps the position of its left token and leaves a tombstone at the position of its right one.
     It is thread-safe (:mod:`structures.base.locks`).
 
-    Inside ``@njit`` there are the same methods. The constructor checks its arguments there, too; nothing
-    else is checked. :meth:`segment` returns an array, :meth:`compact` returns a status, and
-    ``n_segments()``, ``n_positions()`` and ``nbytes()`` are calls.
+    Inside ``@njit`` there are the same methods. The constructor checks its arguments there, too, and
+    :meth:`merge` returns a status where there is no next token; nothing else is checked. :meth:`segment`
+    returns an array, and :meth:`compact` a status.
 
     * :meth:`next`, :meth:`prev`, :meth:`token`, :meth:`segment_at`, ``len(t)``
     * :meth:`merge`, :meth:`compact`

@@ -54,6 +54,8 @@ def prev_of(cells, position):
 @inner
 def join(cells, position, token):
     """Merge the token at `position` with its next one into `token`; return a status."""
+    if cells[position] & LAST:
+        return status.OUT_OF_RANGE
     right = position + run_of(cells, position)
     run = run_of(cells, position) + run_of(cells, right)
     if run > MAX_RUN:
@@ -190,7 +192,7 @@ def _before_next(self, position):
 @method(TokenListType, "_before_merge")
 @quiet
 def _before_merge(self, position, new_token):
-    if _before_next(self, position) < 0 or next_of(self.cells, position) < 0:
+    if _before_next(self, position) < 0:
         return status.OUT_OF_RANGE
     return status.OK if 0 <= new_token <= MAX_ID else status.INVALID
 

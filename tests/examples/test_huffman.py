@@ -25,6 +25,22 @@ def cost_with_heapq(weights):
     return cost
 
 
+def lengths_with_heapq(weights):
+    """Return the lengths of an optimal code."""
+    queue = [(weight, node) for node, weight in enumerate(weights)]
+    heapify(queue)
+    parent_of = [0] * (2 * len(weights) - 1)
+    for node in range(len(weights), len(parent_of)):
+        first, one = heappop(queue)
+        second, other = heappop(queue)
+        parent_of[one] = parent_of[other] = node
+        heappush(queue, (first + second, node))
+    depth_of = [0] * len(parent_of)
+    for node in range(len(parent_of) - 2, -1, -1):
+        depth_of[node] = depth_of[parent_of[node]] + 1
+    return depth_of[: len(weights)]
+
+
 def assert_canonical(lengths):
     codes = huffman.canonical_codes(lengths)
     words = {symbol: f"{codes[symbol]:0{n}b}" for symbol, n in enumerate(lengths) if n}
@@ -40,6 +56,8 @@ def assert_canonical(lengths):
 def test_codes_are_optimal(weights):
     lengths = huffman.code_lengths(weights)
     assert int(np.dot(lengths, weights)) == cost_with_heapq(weights)
+    if min(weights) > 0 and len(weights) > 1:
+        assert lengths.tolist() == lengths_with_heapq(weights)
     assert [n > 0 for n in lengths] == [weight > 0 for weight in weights]
     assert_canonical(lengths)
 

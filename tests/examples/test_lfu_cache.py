@@ -1,13 +1,16 @@
 # Copyright (c) 2026 The bpe-structures authors
 # SPDX-License-Identifier: MIT
 
+import heapq
+
 import lfu_cache
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
-from structures import CountBuckets
+from structures import CountBuckets, MinHeap
 
 
 class Slow:
@@ -58,13 +61,46 @@ def slow_hits(requests, capacity):
     return hits, uses
 
 
+@njit(cache=True)
+def hits_with_heap(requests, capacity, uses):
+    """Do the same with a ``MinHeap``."""
+    hits = 0
+    for key in requests:
+        if key in uses:
+            hits += 1
+        elif len(uses) == capacity:
+            uses.pop()
+        uses.add(key, 1)
+    return hits
+
+
+def hits_with_heapq(requests, capacity):
+    """Do the same in Python: one entry for each key, whose uses are corrected when it reaches the top."""
+    uses, queue, hits = {}, [], 0
+    for key in requests:
+        if key in uses:
+            hits += 1
+            uses[key] += 1
+            continue
+        if len(uses) == capacity:
+            while queue[0][0] != uses[queue[0][1]]:
+                heapq.heapreplace(queue, (uses[queue[0][1]], queue[0][1]))
+            del uses[heapq.heappop(queue)[1]]
+        uses[key] = 1
+        heapq.heappush(queue, (1, key))
+    return hits
+
+
 @pytest.mark.parametrize("capacity", [1, 2, 10, 1000])
 def test_a_trace_inside_njit(capacity):
     requests = np.random.default_rng(capacity).zipf(1.3, 2000) % 300 - 5
     uses = CountBuckets()
     hits = lfu_cache.count_hits(requests, capacity, uses)
-    assert (hits, dict(uses.items())) == slow_hits(requests.tolist(), capacity)
+    assert (hits, dict(uses)) == slow_hits(requests.tolist(), capacity)
     uses._check()
+    assert (
+        hits_with_heap(requests, capacity, MinHeap()) == hits_with_heapq(requests.tolist(), capacity) == hits
+    )
 
 
 def test_no_room_is_refused():

@@ -1,6 +1,7 @@
 # Copyright (c) 2026 The bpe-structures authors
 # SPDX-License-Identifier: MIT
 
+import heapq
 from collections import Counter
 
 import numpy as np
@@ -54,6 +55,13 @@ def test_exact(items, k):
     keys, counts = top_k.top_k_exact(items, k)
     expected = sorted(Counter(items).items(), key=lambda entry: (-entry[1], entry[0]))[:k]
     assert list(zip(keys.tolist(), counts.tolist(), strict=True)) == expected
+
+
+@given(st.lists(st.integers(-3, 8), max_size=60), st.integers(0, 15))
+def test_the_greatest(numbers, k):
+    given = np.array(numbers, np.int64)
+    assert top_k.greatest(given, k).tolist() == heapq.nlargest(k, numbers)
+    assert top_k.greatest(given / 2, k).tolist() == heapq.nlargest(k, (given / 2).tolist())
 
 
 def test_no_counters_are_refused():

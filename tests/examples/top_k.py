@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The bpe-structures authors
 # SPDX-License-Identifier: MIT
-"""The most frequent keys of a stream: Space-Saving on ``MinHeap``, and an exact count.
+"""The most frequent keys of a stream: Space-Saving on ``MinHeap``, and an exact count; the greatest numbers.
 
 What it shows: an addressable heap that stays at m entries. The count of a key in the summary grows by one;
 any other key replaces the least frequent one and takes over its count. The summary never has more than m
@@ -12,7 +12,8 @@ For a stream of n items and every key of the summary, where ``error`` is the cou
     a key that occurs more than n / m times is in the summary
 
 Complexity: O(log m) an item and O(m) memory; :func:`top_k_exact` O(1) expected an item, O(d) memory for
-d distinct keys, and O(d + k log d) at the end.
+d distinct keys, and O(d + k log d) at the end; :func:`greatest` O(1) for a number that is not among them,
+else O(log k).
 
 Source: A. Metwally, D. Agrawal, A. El Abbadi, Efficient computation of frequent and top-k elements in data
 streams (2005).
@@ -21,7 +22,7 @@ streams (2005).
 import numpy as np
 from numba import njit
 
-from structures import IntMap, MaxHeap, MinHeap
+from structures import Heap, IntMap, MaxHeap, MinHeap
 
 
 @njit(cache=True)
@@ -91,3 +92,28 @@ def top_k_exact(items, k):
     counts = IntMap()
     count(np.asarray(items, np.int64), counts)
     return MaxHeap.from_arrays(*counts.to_arrays()).pop_many(k)
+
+
+@njit(cache=True)
+def keep_greatest(numbers, k, heap):
+    """Go through `numbers` with a heap of the k greatest, the least of them first."""
+    for i in range(numbers.size):
+        if len(heap) < k:
+            heap.push(numbers[i], i)
+        elif numbers[i] > heap.peek()[0]:
+            heap.replace(numbers[i], i)
+
+
+def greatest(numbers, k):
+    """Return the `k` greatest numbers of a stream, descending.
+
+    Examples
+    --------
+    >>> greatest([3, 1, 4, 1, 5, 9, 2, 6], 3)
+    array([9, 6, 5])
+    """
+    numbers = np.asarray(numbers)
+    heap = Heap(numbers.dtype)
+    if k > 0:
+        keep_greatest(numbers, k, heap)
+    return heap.to_arrays()[0][::-1]

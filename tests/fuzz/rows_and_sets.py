@@ -1,9 +1,13 @@
-"""Random programs on ``IntSet`` and ``KBest``: compiled, against a model, and from several threads on one."""
+"""Random programs on what has no keys with numbers: compiled, against a model, and from several threads.
+
+These are ``IntSet``, ``KBest``, ``Heap``, ``Deque`` and ``DisjointSets``.
+"""
 
 from __future__ import annotations
 
 import copy
 import random
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -12,12 +16,25 @@ from typing import Any
 import numpy as np
 
 import structures as st
-from structures.testing import LANGUAGES, IntSetModel, KBestModel, check_program, random_program
+from structures.testing import (
+    LANGUAGES,
+    DisjointSetsModel,
+    IntSetModel,
+    KBestModel,
+    check_program,
+    random_program,
+)
 from structures.testing.models import plain
 from tests.fuzz.keys import hostile_keys
 from tests.fuzz.threads import DOCUMENTED, Note, copied, in_threads, pickled
 
 N_ROWS = 5
+_PRIORITIES: dict[str, list[Any]] = {
+    "int64": [*range(-2, 4), 2**63 - 1, -(2**63)],
+    "int32": [*range(-2, 4), 2**31 - 1, -(2**31)],
+    "float64": [-0.5, -0.0, 0.0, 5e-324, 1e300, float("inf")],
+    "float32": [-0.5, -0.0, 0.0, 2.0**-149, 2.0**100, float("inf")],
+}
 _DISTANCES = [*np.linspace(-1, 10, 23), 0.1, np.nextafter(0.1, 1), np.inf, -np.inf, np.nan]
 _Shape = tuple[int, int, str, str, bool]
 _Entry = tuple[int, float, int, bool]
@@ -31,10 +48,27 @@ def shape_of_rows(chance: random.Random) -> _Shape:
 
 # -------------------------------------------------------------------------------------------- one thread
 def check_alone(chance: random.Random, rng: np.random.Generator, note: Note) -> None:
-    """Compare a compiled program on a set, or on rows, with the model."""
-    container = chance.choice([st.IntSet, st.KBest])
+    """Compare a compiled program with the model."""
+    container = chance.choice([st.IntSet, st.KBest, st.Heap, st.Deque, st.DisjointSets])
     n_rows, rare = chance.choice([300, 1500]), chance.choice([0.1, 0.5, 1.0])
     language = LANGUAGES[container]
+    if container is st.DisjointSets:
+        n = chance.choice([0, 1, 40])
+        note(f"DisjointSets({n}), {n_rows} rows")
+        program = random_program(language, rng, n_rows, range(-5, 500), range(500), rare)
+        sets = DisjointSetsModel(n)
+        assert check_program(language, st.DisjointSets(n), sets, program).labels().tolist() == sets.labels()
+        return
+    if container in (st.Heap, st.Deque):
+        dtype = chance.choice([*_PRIORITIES])
+        numbers = chance.sample(_PRIORITIES[dtype], chance.choice([2, 5]))
+        note(f"{container.__name__}({dtype}), {n_rows} rows, {numbers}")
+        kind = "int64" if dtype.startswith("int") else "float64"
+        program = random_program(language, rng, n_rows, range(-60, 60), numbers, rare, kind)
+        entries: Any = deque() if container is st.Deque else []
+        done = list(check_program(language, container(dtype), entries, program))
+        assert done == (list(entries) if container is st.Deque else sorted(entries))
+        return
     if container is st.IntSet:
         keys = hostile_keys(chance, rng, chance.choice([5, 60, 500]))
         steps = [0, 1, -7, 2**32, 2**63 - 1, -(2**63), chance.getrandbits(63)]
@@ -132,8 +166,9 @@ def _push(shared: st.KBest, some: list[_Entry], shape: _Shape, chance: random.Ra
 # ---------------------------------------------------------------------------- threads that do anything
 def check_anything(chance: random.Random, rng: np.random.Generator, note: Note) -> None:
     """Call any methods in any order, in several threads."""
-    is_set, shape = chance.random() < 0.5, shape_of_rows(chance)
-    shared = st.IntSet() if is_set else st.KBest(*shape)
+    made: list[Any] = [st.IntSet(), st.KBest(*shape_of_rows(chance)), st.Heap(float), st.Deque(float)]
+    shared = chance.choice([*made, st.DisjointSets(9)])
+    is_set = isinstance(shared, st.IntSet)
     keys = hostile_keys(chance, rng, chance.choice([3, 100, 3000])) if is_set else np.arange(500)
     note(f"{type(shared).__name__}, {len(keys)} keys")
 
@@ -143,10 +178,10 @@ def check_anything(chance: random.Random, rng: np.random.Generator, note: Note) 
             if is_set:
                 calls = _calls_of_a_set(shared, key, chance.choices(keys, k=chance.choice([1, 20, 500])))
             else:
-                calls = _calls_of_rows(shared, key, distance)
+                calls = _CALLS[type(shared)](shared, key, distance)
             with suppress(*DOCUMENTED):
                 chance.choice([*calls, lambda: copied(shared), lambda: pickled(shared)])()
-            if chance.random() < 0.02:
+            if chance.random() < 0.02 and not isinstance(shared, st.DisjointSets):
                 shared.clear()
 
     in_threads([partial(work, random.Random(chance.random())) for _ in range(3)])
@@ -175,4 +210,38 @@ def _calls_of_rows(shared: Any, key: int, distance: float) -> list[Callable[[], 
     ]
 
 
+def _calls_of_pairs(shared: Any, key: int, priority: float) -> list[Callable[[], object]]:
+    return [
+        *(partial(getattr(shared, verb), priority, key) for verb in ("push", "push", "pushpop", "replace")),
+        *(partial(getattr(shared, verb), key) for verb in ("remove", "nsmallest", "reserve")),
+        *(shared.pop, shared.peek, shared.to_arrays, partial(list, shared)),
+        partial(shared.change, key, priority),
+    ]
+
+
+def _calls_of_a_deque(shared: Any, index: int, value: float) -> list[Callable[[], object]]:
+    return [
+        *(partial(getattr(shared, verb), value) for verb in ("append", "append", "appendleft")),
+        *(shared.pop, shared.popleft, shared.to_array, partial(list, shared), partial(shared.reserve, index)),
+        partial(shared.__getitem__, index),
+        *(partial(shared.__setitem__, index, value), partial(shared.extend, [value] * (index % 20))),
+    ]
+
+
+def _calls_of_sets(shared: Any, one: int, distance: float) -> list[Callable[[], object]]:
+    other = one // 2
+    return [
+        *(shared.add, shared.labels, partial(shared.reserve, one)),
+        *(partial(getattr(shared, verb), one) for verb in ("find", "root", "size")),
+        *(partial(getattr(shared, verb), one % 9, other) for verb in ("union", "connected")),
+        partial(shared.union_many, [one, 0], [other, one % 9]),
+    ]
+
+
+_CALLS: dict[Any, Callable[[Any, int, float], list[Callable[[], object]]]] = {
+    st.KBest: _calls_of_rows,
+    st.Heap: _calls_of_pairs,
+    st.Deque: _calls_of_a_deque,
+    st.DisjointSets: _calls_of_sets,
+}
 SHARED = (check_sets, check_rows, check_anything)

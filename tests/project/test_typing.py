@@ -16,6 +16,8 @@ ROOT = Path(__file__).parents[2]
 
 # What the names are, in a program that mypy --strict accepts.
 PROGRAM = """
+from collections.abc import Mapping, Set
+
 import numpy as np
 import bpe
 import bpe.ids
@@ -29,6 +31,8 @@ pairs = st.Heap(float)
 ordered = st.SortedMap({0.5: 1})
 map_ = st.IntMap({1: 2}, dtype=float)
 deque = st.Deque()
+mapping: Mapping[int, float] = map_
+known: Set[int] = st.IntSet([1]) | {2}
 tok = bpe.train(["low"], 257)
 
 
@@ -62,6 +66,8 @@ reveal_type(ordered.floor(0, None))  # tuple[float, int] | None
 reveal_type([*ordered.items()])  # list[tuple[float, int]]
 reveal_type(map_.pop(1))  # float
 reveal_type(deque.popleft())  # int
+reveal_type(mapping[1])  # float
+reveal_type(known)  # IntSet
 reveal_type(st.CountBuckets({1: 2}).max_count())  # int
 reveal_type(double(3) + half(4))  # int
 reveal_type(tok.encode("low"))  # list[int]

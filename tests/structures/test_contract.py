@@ -2,7 +2,8 @@
 
 import copy
 import pickle
-from collections import Counter
+from collections import ChainMap, Counter
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -377,7 +378,7 @@ def test_equality(small_keyed):
     same[1] = 3
     assert container != same
     assert container != small_keyed({1: 1})
-    assert (container == {1: 1, 2: 2}) is (small_keyed.container in (IntMap, SortedMap))
+    assert container == {1: 1, 2: 2} == container != {1: 3}
     assert (container == 5) is False
     assert small_keyed() == small_keyed()
     assert (container == object()) is False
@@ -526,8 +527,43 @@ def test_repr():
     assert repr(IntSet(range(20_000))) == "<IntSet of 20000>"
 
 
+def test_mapping(small_keyed):
+    """What takes a mapping gets Python's numbers, and every entry once."""
+    container, items = small_keyed({1: 2, 5: 4}), {1: 2, 5: 4}
+    assert isinstance(container, Mapping)
+    match container:
+        case {1: two, **rest}:
+            assert (two, rest) == (2, {5: 4})
+    for made in (dict(container), {**container}, ChainMap(container, {7: 1})):
+        assert {**items, 7: 1} == {**made, 7: 1}
+        assert {type(key) for key in made} == {int}
+    assert {type(value) for value in dict(container).values()} == {container.dtype.type(2).item().__class__}
+    assert Mapping.__eq__(container, items)
+    assert set(Mapping.keys(container)) == set(container.keys()) == items.keys()
+    for cls in (IntMap, SortedMap, MaxHeap):
+        assert (container == cls(items)) is (small_keyed.container is cls)
+
+
+def test_arrays_of_keys_and_values(small_keyed):
+    """In loops they give Python's numbers, and elsewhere they are arrays."""
+    container = small_keyed({5: 4, 1: 2})
+    for array, first, total in ((container.keys(), 1, 6), (container.values(), 2, 6)):
+        assert repr(array) == repr(np.array(array.tolist(), array.dtype))
+        assert (array.sum(), array.min(), type(array.max())) == (total, first, array.dtype.type)
+        assert type(array + array) is type(np.concatenate([array, array])) is np.ndarray
+        assert {type(number) for number in array} == {type(array.tolist()[0])}
+        assert (array[1:].shape, type(array[0])) == ((1,), array.dtype.type)
+        assert sums(array) == 6
+        assert pickle.loads(pickle.dumps(array)).tolist() == array.tolist()
+
+
+@njit
+def sums(array):
+    return array.sum()
+
+
 def test_equal_to_what_python_has():
-    for one in (IntMap({1: 2, 3: 4}), SortedMap({1: 2, 3: 4})):
+    for one in (IntMap({1: 2, 3: 4}), SortedMap({1: 2, 3: 4}), MaxHeap({1: 2, 3: 4})):
         assert one == {1: 2, 3: 4} == one
         assert (one != {1: 2}, one != {1: 2, 3: 5}, one == 5, one == [1, 3]) == (True, True, False, False)
     assert IntSet([1, 2]) == {1, 2} == IntSet([2, 1]) != frozenset([1])

@@ -40,7 +40,7 @@ def lists(tokens):
     total = 0
     for token in linked:
         total = 10 * total + token
-    return total, linked.n_positions(), index.count(1, 2), linked == linked.copy()
+    return total, linked.n_positions, index.count(1, 2), linked == linked.copy()
 
 
 @st.kernel

@@ -122,6 +122,7 @@ def test_local_and_returned(maker):
     made = make()
     made._check()
     assert use(made) == number
+    assert njit(lambda container: container.nbytes)(made) == made.nbytes > 0
 
 
 @makers("max", "set", "tokens", "pairs", "rows")
@@ -225,7 +226,7 @@ MISTAKES = {
     "st.MinHeap.from_arrays(TOKENS, TOKENS, 'age')": 'ties must be "key" or "fifo"',
     "st.IntMap.from_arrays(TOKENS, TOKENS / 2)": "values are float64, but IntMap holds integers",
     "st.CountBuckets.from_arrays(TOKENS, TOKENS / 2)": "counts are float64, but CountBuckets holds integers",
-    "st.IndexedMinHeap.from_arrays(TOKENS, TOKENS > 1)": "counts must be an array of numbers",
+    "st.IndexedMinHeap.from_arrays(TOKENS, TOKENS > 1)": "priorities must be an array of numbers",
     "st.IndexedMinHeap(2.5)": "n must be an integer, not float64",
     "st.KBest(2.5, 1)": "n_rows must be an integer, not float64",
     "st.KBest(2, 'word')": "k must be an integer, not word",
@@ -276,7 +277,7 @@ def test_arrays_that_make_no_container_are_refused():
     assert make(np.array([3, 1]), np.array([0.5, 2.5])) == 2
     with pytest.raises(ValueError, match="a key is a duplicate"):
         make(np.array([3, 3]), np.array([0.5, 2.5]))
-    with pytest.raises(ValueError, match="a count is not a number"):
+    with pytest.raises(ValueError, match="a priority is not a number"):
         make(np.array([3, 1]), np.array([0.5, np.nan]))
     with pytest.raises(ValueError, match="differ in length"):
         make(np.array([3, 1]), np.array([0.5]))

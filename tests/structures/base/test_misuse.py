@@ -83,7 +83,7 @@ MISUSES = {
     "IntSet([1, 2])": "IntSet: keys must be an array of integers with one dimension, not ",
     "MinHeap(np.float32)": "MinHeap: dtype must be int64 or float64, not float32",
     "IndexedMinHeap()": "IndexedMinHeap: missing a required argument: 'n'",
-    "MinHeap.from_arrays(KEYS)": "MinHeap.from_arrays: missing a required argument: 'counts'",
+    "MinHeap.from_arrays(KEYS)": "MinHeap.from_arrays: missing a required argument: 'priorities'",
     "MinHeap.heapify(KEYS)": "MinHeap.heapify: compiled code has from_arrays, type",
 }
 NAMES = {"np": np, "KEYS": KEYS, **{name: getattr(st, name) for name in st.__all__ if name[0].isupper()}}

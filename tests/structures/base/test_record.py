@@ -17,6 +17,23 @@ class Table(Record, words=types.int64[::1], counts=int_map_type, n=types.int64):
     pass
 
 
+class Sizes(Record, n_keys=types.int64, nbytes=types.int64[::1]):
+    pass
+
+
+@njit
+def sizes(n):
+    made = Sizes(n, np.arange(n))
+    return made.n_keys + made.nbytes.sum(), made
+
+
+def test_fields_named_as_properties():
+    """Of an owned record, which numba reads by other code than a borrowed one."""
+    total, made = sizes(4)
+    assert total == 4 + 6
+    assert njit(lambda made: made.nbytes)(made).tolist() == [0, 1, 2, 3]
+
+
 class Pair(Record, table=Table.type(), other=None, scale=types.float64):
     pass
 

@@ -454,9 +454,9 @@ def test_two_processes_compile_the_same_at_once(python, tmp_path):
     code = """
         from structures.hash_tables import int_map_table as int_map
         from structures.tokens import token_list_kernels as token_list
-        n = int_map.buckets_for(100)
-        slots = int_map.empty_slots(n)
-        int_map.occupy(slots, ~int_map.locate(slots, 5), 5, 7)
+        n = int_map.buckets_for(100, 8)
+        slots = int_map.empty_slots(n, 8)
+        int_map.occupy(slots, ~int_map.locate(slots, 5, 8), 5, 7, 8)
         print(n, int_map.entries(slots, 1), token_list.cell(1, 2, 3), end=" ")
         print("found", sum(int_map.entries.stats.cache_hits.values()))
     """
@@ -572,8 +572,8 @@ def test_inner_kernels_serve_callers_of_later_processes(python, tmp_path):
         "heap.add(7)": "7 1 0",
         "heap.add(7), heap.add_many([7, 8], [1, 5])": "8 5 1",
         "njit(lambda h: h.add(7, 2) + h.sub(7))(heap)": "7 1 1",  # sub calls what add called
-        "heap[3] = int_map_table.buckets_for(100)": "3 64 0",
-        "heap[4] = int_map_table.buckets_for(100)": "4 64 0",
+        "heap[3] = int_map_table.buckets_for(100, 8)": "3 64 0",
+        "heap[4] = int_map_table.buckets_for(100, 8)": "4 64 0",
     }
     for use, result in results.items():
         assert python(textwrap.dedent(code).format(use=use), NUMBA_CACHE_DIR=str(tmp_path)) == f"{result}\n"

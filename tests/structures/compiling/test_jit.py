@@ -31,6 +31,7 @@ from structures import (
 )
 from structures.compiling import dispatchers
 from structures.compiling.jit import entry_for, inner
+from structures.compiling.without_jit import PROPERTIES
 from structures.status import NO_MEMORY
 from structures.testing import LANGUAGES, Operation, random_program
 
@@ -488,6 +489,11 @@ def test_every_verb_is_there_in_both_places(container):
     inside = {name for name in vars(container._kernels) if not name.startswith("_")}
     assert verbs - inside - set(ONLY_IN_PYTHON) == set()
     assert inside - verbs - ONLY_INSIDE == set()
+    assert inside & set(PROPERTIES) == {name for name in inside if is_property(container, name)}
+
+
+def is_property(container, name):
+    return isinstance(getattr(container, name, None), property)
 
 
 def test_containers_in_lists_and_tuples():

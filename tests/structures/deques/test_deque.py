@@ -1,92 +1,17 @@
 import copy
-import pickle
 import re
 from collections import deque
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from numba import njit
 from numba.core.errors import TypingError
 
 from structures import Deque
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, TOO_LARGE
-from structures.testing import counts, outcome
-
-VALUE = st.runner().flatmap(lambda machine: machine.values)
-VALUES = st.lists(VALUE, max_size=12)
-INDEX = st.integers(-40, 40)
-WAYS = {
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda ring: pickle.loads(pickle.dumps(ring)),
-    "array": lambda ring: Deque.from_array(ring.to_array()),
-}
-
-
-# ------------------------------------------------------------------------------------ against the model
-class DequeMachine(RuleBasedStateMachine):
-    """Any verbs in any order; the model is a ``collections.deque``."""
-
-    dtype, values = "int64", counts("int64")
-
-    @initialize(values=VALUES)
-    def start(self, values):
-        self.real, self.model = Deque.from_array(np.array(values, self.dtype)), deque(values)
-
-    @rule(values=VALUES, verb=st.sampled_from(["append", "appendleft"]))
-    def add(self, values, verb):
-        for value in values:
-            getattr(self.real, verb)(value)
-            getattr(self.model, verb)(value)
-
-    @rule(verb=st.sampled_from(["pop", "popleft"]), n=st.integers(1, 9))
-    def remove(self, verb, n):
-        for _ in range(n):
-            assert outcome(getattr(self.real, verb)) == outcome(getattr(self.model, verb))
-
-    @rule(values=VALUES)
-    def extend(self, values):
-        self.real.extend(np.array(values, self.dtype))
-        self.model.extend(values)
-
-    @rule(index=INDEX, value=VALUE)
-    def use_an_index(self, index, value):
-        for verb, *arguments in (("__getitem__", index), ("__setitem__", index, value)):
-            assert outcome(getattr(self.real, verb), *arguments) == outcome(
-                getattr(self.model, verb), *arguments
-            )
-
-    @rule(n=st.sampled_from([-1, 0, 50, 2**47]))
-    def reserve(self, n):
-        expected = ValueError if n < 0 else MemoryError if n == 2**47 else None
-        assert outcome(self.real.reserve, n) == expected
-
-    @rule(is_rare=st.integers(0, 5))
-    def clear(self, is_rare):
-        if not is_rare:
-            self.real.clear()
-            self.model.clear()
-
-    @rule(way=st.sampled_from(sorted(WAYS)), change_old=st.booleans())
-    def continue_with_a_copy(self, way, change_old):
-        other = WAYS[way](self.real)
-        assert other == self.real
-        assert other.dtype == self.dtype
-        if change_old:
-            self.real, other = other, self.real
-        other.append(1)
-        assert other != self.real
-        other._check()
-
-    @invariant()
-    def has_the_content_of_the_model(self):
-        self.real._check()
-        assert len(self.real) == len(self.model)
-        assert list(self.real) == list(self.model)
-        assert list(reversed(self.real)) == list(reversed(self.model))
+from structures.testing import LANGUAGES, DequeMachine, check_program, random_program
+from structures.testing.machines import pickled
 
 
 class ShortMachine(DequeMachine):
@@ -94,58 +19,17 @@ class ShortMachine(DequeMachine):
 
 
 TestMachine, TestShort = DequeMachine.TestCase, ShortMachine.TestCase
-TestMachine.settings = TestShort.settings = settings(deadline=None)
-
-APPEND, APPENDLEFT, POP, POPLEFT, GET, SET = range(6)
 
 
-@njit
-def run(ring, operations, values, out):
-    for i in range(operations.size):
-        if operations[i] == APPEND:
-            ring.append(values[i])
-        elif operations[i] == APPENDLEFT:
-            ring.appendleft(values[i])
-        elif operations[i] == POP:
-            out[i] = ring.pop()
-        elif operations[i] == POPLEFT:
-            out[i] = ring.popleft()
-        elif operations[i] == GET:
-            out[i] = ring[i % 100 - 50]
-        else:
-            ring[i % 100 - 50] = values[i]
-    return ring
-
-
-def run_deque(model, operations, values):
-    """Do the same with ``collections.deque``."""
-    for i, (operation, value) in enumerate(zip(operations, values, strict=True)):
-        index, result = i % 100 - 50, 0
-        is_there = -len(model) <= index < len(model)
-        if operation in (APPEND, APPENDLEFT):
-            (model.append if operation == APPEND else model.appendleft)(value)
-        elif operation in (POP, POPLEFT) and model:
-            result = (model.pop if operation == POP else model.popleft)()
-        elif operation == GET and is_there:
-            result = model[index]
-        elif operation == SET and is_there:
-            model[index] = value
-        yield result
-
-
-@pytest.mark.parametrize("share_of_pops", [0.2, 0.5])
-def test_programs(rng, share_of_pops):
+@pytest.mark.parametrize("dtype", ["int64", "float32"])
+@pytest.mark.parametrize("rare", [0.3, 1.0])
+def test_programs(rng, dtype, rare):
     """The ring grows and turns; it is often empty, or large."""
-    shares = np.array([0.3, 0.3, share_of_pops, share_of_pops, 0.2, 0.2])
-    operations, values = (
-        rng.choice(6, 4000, p=shares / shares.sum()),
-        rng.normal(size=4000).astype(np.float32),
-    )
-    out, model = np.zeros(4000, np.float32), deque()
-    ring = run(Deque("float32"), operations, values, out)
-    assert out.tolist() == list(run_deque(model, operations.tolist(), values.tolist()))
-    assert list(ring) == list(model)
-    ring._check()
+    language, model = LANGUAGES[Deque], deque()
+    numbers = [INT64_MIN, -1, 0, INT64_MAX] if dtype == "int64" else [-0.5, 0.0, 2.0**100]
+    kind = "int64" if dtype == "int64" else "float64"
+    program = random_program(language, rng, 4000, range(-50, 50), numbers, rare, kind)
+    assert list(check_program(language, Deque(dtype), model, program)) == list(model)
 
 
 # ------------------------------------------------------------------------------------------------ edges
@@ -239,5 +123,5 @@ def test_subclasses():
     ring = Named()
     ring.name = "mine"
     ring.append(1)
-    for other in (ring.copy(), copy.deepcopy(ring), WAYS["pickle"](ring)):
+    for other in (ring.copy(), copy.deepcopy(ring), pickled(ring)):
         assert (type(other), other.name, other == ring) == (Named, "mine", True)

@@ -1,121 +1,34 @@
 import copy
-import pickle
 import re
 import textwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from numba import njit, prange
 from numba.core.errors import TypingError
 
 import structures.disjoint_sets
 from structures import DisjointSets
 from structures.status import NO_MEMORY, OK, OUT_OF_RANGE
-from structures.testing import outcome
-
-INDEX = st.integers(0, 200)
-
-
-def pickled(sets):
-    return pickle.loads(pickle.dumps(sets))
-
-
-def through_labels(sets):
-    return DisjointSets.from_labels(sets.labels())
-
-
-def labels_of(model):
-    """Return the labels of a list of the set of each element."""
-    numbers = {}
-    return [numbers.setdefault(id(together), len(numbers)) for together in model]
-
-
-class DisjointSetsMachine(RuleBasedStateMachine):
-    """Any verbs in any order; the model is a list of the set of each element, shared by its elements."""
-
-    @initialize(n=st.integers(0, 40))
-    def start(self, n):
-        self.real = DisjointSets(n)
-        self.model = [{element} for element in range(n)]
-
-    def unite(self, one, other):
-        ours, theirs = self.model[one], self.model[other]
-        if ours is theirs:
-            return False
-        ours |= theirs
-        for element in theirs:
-            self.model[element] = ours
-        return True
-
-    @rule()
-    def add(self):
-        assert self.real.add() == len(self.model)
-        self.model.append({len(self.model)})
-
-    @precondition(lambda self: self.model)
-    @rule(one=INDEX, other=INDEX)
-    def union(self, one, other):
-        one, other = one % len(self.model), other % len(self.model)
-        assert self.real.union(one, other) is self.unite(one, other)
-
-    @precondition(lambda self: self.model)
-    @rule(pairs=st.lists(st.tuples(INDEX, INDEX), max_size=10))
-    def union_many(self, pairs):
-        pairs = [(one % len(self.model), other % len(self.model)) for one, other in pairs]
-        expected = sum(self.unite(one, other) for one, other in pairs)
-        assert self.real.union_many([one for one, _ in pairs], [other for _, other in pairs]) == expected
-
-    @precondition(lambda self: self.model)
-    @rule(one=INDEX, other=INDEX)
-    def look(self, one, other):
-        one, other = one % len(self.model), other % len(self.model)
-        together = self.model[one] is self.model[other]
-        assert self.real.connected(one, other) is together
-        assert self.real.size(one) == len(self.model[one])
-        for verb in (self.real.root, self.real.find, self.real.root):
-            assert (verb(one) == verb(other)) is together
-            assert verb(one) == self.real.find(one)
-            assert verb(one) in self.model[one]
-
-    @rule(index=st.sampled_from([-1, 0, 1, 2**40]))
-    def look_outside(self, index):
-        element = index if index < 0 else len(self.model) + index
-        real = self.real
-        for verb in (real.find, real.root, real.size, lambda outside: real.union(outside, outside)):
-            with pytest.raises(IndexError, match=f"element {element} is out of range"):
-                verb(element)
-
-    @rule(n=st.one_of(st.integers(-2, 100), st.just(2**47)))
-    def reserve(self, n):
-        expected = ValueError if n < 0 else MemoryError if n == 2**47 else None
-        assert outcome(self.real.reserve, n) == expected
-
-    @rule(way=st.sampled_from([copy.copy, copy.deepcopy, pickled, through_labels]), change_old=st.booleans())
-    def continue_with_a_copy(self, way, change_old):
-        other = way(self.real)
-        assert other == self.real
-        if change_old:
-            self.real, other = other, self.real
-        other.add()
-        other.union_many(np.zeros(len(other), int), np.arange(len(other)))
-        assert other.n_sets == 1
-        assert other != self.real
-        other._check()
-
-    @invariant()
-    def has_the_content_of_the_model(self):
-        self.real._check()
-        assert len(self.real) == len(self.model)
-        assert self.real.labels().tolist() == labels_of(self.model)
-        assert self.real.n_sets == len({id(together) for together in self.model})
-
+from structures.testing import (
+    LANGUAGES,
+    DisjointSetsMachine,
+    DisjointSetsModel,
+    check_program,
+    random_program,
+)
+from structures.testing.machines import pickled
 
 TestMachine = DisjointSetsMachine.TestCase
-TestMachine.settings = settings(deadline=None)
+
+
+@pytest.mark.parametrize("rare", [0.3, 1.0])
+def test_programs(rng, rare):
+    language, model = LANGUAGES[DisjointSets], DisjointSetsModel(20)
+    program = random_program(language, rng, 1000, range(-300, 300), range(300), rare)
+    sets = check_program(language, DisjointSets(20), model, program)
+    assert sets.labels().tolist() == model.labels()
 
 
 def test_arguments_are_checked():

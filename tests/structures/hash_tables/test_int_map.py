@@ -260,35 +260,40 @@ def test_add_many_restores_numbers_that_do_not_fit_the_deltas(dtype):
 
 
 # ---------------------------------------------------------------------------------- kernels on plain arrays
-def test_kernels_against_a_dict(rng):
+@pytest.mark.parametrize("width", [module.BUCKET, module.ROOM], ids=["map", "set"])
+def test_kernels_against_a_dict(rng, width):
     n_buckets = 37
-    slots, model = module.empty_slots(n_buckets), {}
+    slots, model = module.empty_slots(n_buckets, width), {}
+    assert slots.size == width * (n_buckets + 1)
     for key, value in rng.integers(-60, 60, (3000, 2)):
         key = np.int64(INT64_MIN) if key == 0 else key << 50 if key % 3 == 0 else key
-        place = module.locate(slots, key)
+        place = module.locate(slots, key, width)
         assert (place >= 0) == (key in model)
         if place < 0 and len(model) < 5 * n_buckets // 2:
-            module.occupy(slots, ~place, key, value)
+            module.occupy(slots, ~place, key, value, width)
             model[key] = value
         elif place >= 0:
-            assert slots[place + module.VALUE] == model.pop(key)
-            module.vacate(slots, place)
-    keys, values = module.entries(slots, len(model))
-    assert dict(zip(keys.tolist(), values.tolist(), strict=True)) == model
-    larger = module.empty_slots(3 * n_buckets // 2)
-    module.move_all(slots, larger)
-    keys, values = module.entries(larger, len(model))
-    assert dict(zip(keys.tolist(), values.tolist(), strict=True)) == model
+            value = model.pop(key)
+            assert width == module.ROOM or slots[place + module.VALUE] == value
+            module.vacate(slots, place, width)
+    larger = module.empty_slots(3 * n_buckets // 2, width)
+    module.move_all(slots, larger, width)
+    for table in (slots, larger):
+        if width == module.ROOM:
+            assert sorted(module.gather_keys(table, len(model))) == sorted(model)
+        else:
+            keys, values = module.entries(table, len(model))
+            assert dict(zip(keys.tolist(), values.tolist(), strict=True)) == model
 
 
 def test_buckets():
     for n_keys in range(2000):
-        n = module.buckets_for(n_keys)
+        n = module.buckets_for(n_keys, module.BUCKET)
         assert n & (n - 1) == 0
         assert 8 * n_keys <= 5 * 4 * n
         assert n == 2 or 8 * n_keys > 5 * 4 * n // 2
     for n_keys in range(5 * 2**18 - 7, 5 * 2**18 + 7):  # not powers of two from 8 MB on
-        n = module.buckets_for(n_keys)
+        n = module.buckets_for(n_keys, module.BUCKET)
         assert n == max(2**17, -(-2 * n_keys // 5))
 
 

@@ -1,5 +1,7 @@
 import copy
+import operator
 import pickle
+from collections.abc import Set
 
 import numpy as np
 import pytest
@@ -140,15 +142,38 @@ def test_operators_take_sets():
 
     some = Tagged([1, 2])
     assert type(some & IntSet([2])) is Tagged
-    for other in ({2}, [2], 2):
-        for verb in ("__and__", "__or__", "__sub__", "__xor__", "__le__", "__lt__"):
-            assert getattr(some, verb)(other) is NotImplemented
-        with pytest.raises(TypeError, match="isdisjoint requires an IntSet"):
-            some.isdisjoint(other)
-    with pytest.raises(TypeError, match="unsupported operand"):
-        some & {2}
+    for other in ([2], 2, None):
+        for verb in ("and", "rand", "or", "ror", "sub", "rsub", "xor", "rxor", "le", "ge"):
+            assert getattr(some, f"__{verb}__")(other) is NotImplemented
+    for combine in (lambda: some & [2], lambda: some - 2, lambda: some < [2], lambda: some.isdisjoint(2)):
+        with pytest.raises(TypeError, match=r"unsupported operand|not supported|not iterable"):
+            combine()
     some &= IntSet([2, 3])
     assert list(some) == [2]
+
+
+@pytest.mark.parametrize("keys", [[], [2], [1, 2], [2, 3], [1, 2, 3], [4]], ids=str)
+@pytest.mark.parametrize("kind", [set, frozenset, dict.fromkeys, IntSet], ids=lambda kind: kind.__name__)
+def test_operators_with_other_sets(kind, keys):
+    some, model = IntSet([1, 2]), {1, 2}
+    other = kind(keys).keys() if kind == dict.fromkeys else kind(keys)
+    assert isinstance(some, Set)
+    for combine in (operator.and_, operator.or_, operator.sub, operator.xor):
+        made, reflected = combine(some, other), combine(other, some)
+        assert type(made) is IntSet
+        assert (made, reflected) == (combine(model, set(keys)), combine(set(keys), model))
+    for compare in (operator.le, operator.lt, operator.ge, operator.gt, operator.eq, operator.ne):
+        assert compare(some, other) is compare(model, set(keys))
+        assert compare(other, some) is compare(set(keys), model)
+    assert some.isdisjoint(other) is some.isdisjoint(iter(keys)) is model.isdisjoint(keys)
+
+
+def test_sets_of_other_things():
+    some = IntSet([1, 2])
+    assert (some & {"a", 2}, some - {"a", 2}, some <= {"a", 1, 2}) == ({2}, {1}, True)
+    with pytest.raises(TypeError, match="must be integers"):
+        some | {"a"}
+    assert list(some) == [1, 2]
 
 
 @njit

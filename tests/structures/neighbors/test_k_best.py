@@ -392,7 +392,7 @@ def test_verbs_inside_njit():
         worst = q.worst(0), q.worst(1)
         other = q.copy()
         q.clear()
-        sizes = len(q), q.n_rows, q.k, q.size(0), q.merge(other), q.nbytes()
+        sizes = len(q), q.n_rows, q.k, q.size(0), q.merge(other), q.nbytes
         return came, n, first, second, ids, worst, sizes
 
     q = KBest(2, 2)

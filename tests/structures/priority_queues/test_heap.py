@@ -1,158 +1,31 @@
 import copy
 import heapq
-import pickle
 
 import numpy as np
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from numba import njit
 from numba.core.errors import TypingError
 
 from structures import Heap
-from structures.priority_queues.heap_kernels import free_ids_of
-from structures.priority_queues.tournament_kernels import tournament
 from structures.status import INT64_MAX, INT64_MIN, MISSING, NO_MEMORY, NOT_A_NUMBER, OK, TOO_LARGE
-from structures.testing import counts, keys, outcome
-
-PRIORITY = st.runner().flatmap(lambda machine: machine.priorities)
-PAYLOAD = keys().map(lambda key: min(key, INT64_MAX - 1))
-PAIRS = st.lists(st.tuples(PRIORITY, PAYLOAD), max_size=40)
-WAYS = {
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda heap: pickle.loads(pickle.dumps(heap)),
-    "arrays": lambda heap: Heap.heapify(*heap.to_arrays()),
-}
+from structures.testing import LANGUAGES, PlainHeapMachine, check_program, random_program
+from structures.testing.machines import pickled
 
 
-def handles_of(heap):
-    """Return the handles of the entries."""
-    return set(range(tournament(heap)[3])) - set(free_ids_of(heap).tolist())
+class ShortFloatMachine(PlainHeapMachine):
+    dtype = "float32"
 
 
-# ------------------------------------------------------------------------------------ against the model
-class HeapMachine(RuleBasedStateMachine):
-    """Any verbs in any order; the model is a dict from handle to pair, sorted for every question."""
-
-    dtype, priorities = "int64", counts("int64")
-
-    @initialize(pairs=PAIRS, is_built=st.booleans())
-    def start(self, pairs, is_built):
-        priorities = np.array([priority for priority, _ in pairs], self.dtype)
-        if is_built:
-            self.real = Heap.heapify(priorities, [payload for _, payload in pairs])
-        else:
-            self.real = Heap(self.dtype)
-            assert [self.real.push(*pair) for pair in pairs] == list(range(len(pairs)))
-        self.model = dict(enumerate(pairs))
-
-    def leaves(self, pair):
-        """Take the pair that has left out of the model; return its handle, which some other may have now."""
-        (gone,) = self.model.keys() - handles_of(self.real)
-        assert self.model.pop(gone) == pair == min([pair, *self.model.values()])
-        return gone
-
-    @rule(pairs=PAIRS)
-    def push(self, pairs):
-        for pair in pairs:
-            handle = self.real.push(*pair)
-            assert handle not in self.model
-            self.model[handle] = pair
-
-    @rule()
-    def pop(self):
-        if self.model:
-            self.leaves(self.real.pop())
-        else:
-            assert (
-                outcome(self.real.pop)
-                == outcome(self.real.peek)
-                == outcome(self.real.replace, 1, 2)
-                is IndexError
-            )
-
-    @rule(priority=PRIORITY, payload=PAYLOAD, verb=st.sampled_from(["pushpop", "replace"]))
-    def exchange(self, priority, payload, verb):
-        before = list(self.model.values())
-        if not before:
-            assert self.real.pushpop(priority, payload) == (priority, payload)
-            return
-        heapq.heapify(before)
-        model_verb = heapq.heappushpop if verb == "pushpop" else heapq.heapreplace
-        expected, first = model_verb(before, (priority, payload)), min(self.model.values())
-        old = tournament(self.real)[1][-1]
-        assert getattr(self.real, verb)(priority, payload) == expected
-        if expected == first and (verb == "replace" or (priority, payload) > first):
-            assert self.model[old] == first
-            self.model[old] = priority, payload
-
-    @precondition(lambda self: self.model)
-    @rule(i=st.integers(0, 200), priority=PRIORITY, is_removed=st.booleans())
-    def use_a_handle(self, i, priority, is_removed):
-        handle = sorted(self.model)[i % len(self.model)]
-        if is_removed:
-            self.real.remove(handle)
-            del self.model[handle]
-        else:
-            self.real.change(handle, priority)
-            self.model[handle] = priority, self.model[handle][1]
-
-    @rule(handle=st.sampled_from([-1, 0, 31, 32, 50, 1000, INT64_MIN, INT64_MAX]))
-    def use_any_handle(self, handle):
-        if handle not in self.model:
-            assert outcome(self.real.remove, handle) == outcome(self.real.change, handle, 1) is KeyError
-
-    @rule(k=st.integers(-1, 9))
-    def nsmallest(self, k):
-        expected = [list(part) for part in zip(*sorted(self.model.values())[: max(k, 0)], strict=True)] or [
-            [],
-            [],
-        ]
-        assert outcome(self.real.nsmallest, k) == (ValueError if k < 0 else tuple(expected))
-
-    @rule(n=st.sampled_from([-1, 0, 50, 2000, 2**47]))
-    def reserve(self, n):
-        expected = ValueError if n < 0 else MemoryError if n == 2**47 else None
-        assert outcome(self.real.reserve, n) == expected
-
-    @precondition(lambda self: len(self.model) > 60)
-    @rule()
-    def clear(self):
-        self.real.clear()
-        self.model.clear()
-
-    @rule(way=st.sampled_from(sorted(WAYS)), change_old=st.booleans())
-    def continue_with_a_copy(self, way, change_old):
-        other = WAYS[way](self.real)
-        assert other == self.real
-        assert other.dtype == self.dtype
-        if "copy" not in way:
-            self.real, other = other, self.real
-            self.model = dict(enumerate(sorted(self.model.values())))
-        elif change_old:
-            self.real, other = other, self.real
-        other.push(1, INT64_MIN)
-        assert other != self.real
-        other._check()
-
-    @invariant()
-    def has_the_content_of_the_model(self):
-        self.real._check()
-        assert len(self.real) == len(self.model)
-        assert handles_of(self.real) == self.model.keys()
-        assert list(self.real) == sorted(self.model.values())
-        if self.model:
-            assert self.real.peek() == min(self.model.values())
+TestMachine, TestShortFloat = PlainHeapMachine.TestCase, ShortFloatMachine.TestCase
 
 
-class ShortFloatMachine(HeapMachine):
-    dtype, priorities = "float32", counts("float32")
+@pytest.mark.parametrize("rare", [0.1, 0.6])
+@pytest.mark.parametrize("keys", [range(-8, 8), [0, INT64_MIN, -1, INT64_MAX]], ids=["few", "ends"])
+def test_programs(rng, keys, rare):
+    language, model = LANGUAGES[Heap], []
+    program = random_program(language, rng, 3000, keys, [-1, 0, 1, INT64_MIN, INT64_MAX], rare)
+    assert list(check_program(language, Heap(), model, program)) == sorted(model)
 
-
-TestMachine, TestShortFloat = HeapMachine.TestCase, ShortFloatMachine.TestCase
-TestMachine.settings = TestShortFloat.settings = settings(deadline=None)
 
 PUSH, POP, PUSHPOP, REPLACE, REMOVE, CHANGE = range(6)
 
@@ -215,7 +88,7 @@ def run_heapq(heap, operations, priorities, payloads):
 
 @pytest.mark.parametrize("n_values", [3, 10**6])
 @pytest.mark.parametrize("dtype", ["int32", "float64"])
-def test_programs(rng, dtype, n_values):
+def test_programs_with_handles(rng, dtype, n_values):
     n = 3000
     operations = rng.choice(6, n, p=[0.5, 0.2, 0.1, 0.1, 0.05, 0.05])
     priorities = (rng.integers(-n_values, n_values, n) / (1 if dtype == "int32" else 4)).astype(dtype)
@@ -352,5 +225,5 @@ def test_subclasses():
     heap = Named()
     heap.name = "mine"
     heap.push(1, 2)
-    for other in (heap.copy(), copy.deepcopy(heap), WAYS["pickle"](heap)):
+    for other in (heap.copy(), copy.deepcopy(heap), pickled(heap)):
         assert (type(other), other.name, other == heap) == (Named, "mine", True)

@@ -411,7 +411,7 @@ def test_numbers_inside_njit():
             heap.improve(7, 0.0),
         )
         heap.add(1, True)
-        return refused, changed, heap[1], heap.n_keys()
+        return refused, changed, heap[1], heap.n_keys
 
     for dtype in (float, np.float32):
         assert use(IndexedMinHeap(5, dtype)) == ((NOT_A_NUMBER,) * 3, (1, 1, 0, OUT_OF_RANGE), 1.5, 5)
@@ -456,7 +456,7 @@ def test_made_inside_njit():
     @njit
     def make(n):
         heap, default = IndexedMaxHeap(n), IndexedMaxHeap(5, float, "key")
-        return heap.set(3, 4), len(heap), heap.n_keys(), default.improve(2, 0.5)
+        return heap.set(3, 4), len(heap), heap.n_keys, default.improve(2, 0.5)
 
     assert make(4) == (OK, 1, 4, 1)
     assert make(0) == (*make(-3)[:2], 0, 1) == (OUT_OF_RANGE, 0, 0, 1)

@@ -265,7 +265,7 @@ def test_dtypes(heap_class):
         heap_class({1: "2"})
     with pytest.raises(OverflowError):
         heap_class({1: 2**63})
-    with pytest.raises(OverflowError, match=r"counts\[1\] 9223372036854775808 does not fit int64"):
+    with pytest.raises(OverflowError, match=r"priorities\[1\] 9223372036854775808 does not fit int64"):
         heap_class({1: -1, 2: 2**63})  # no floats, as numpy would have it
     assert heap_class({1: -1, 2: 2**63}, dtype=float).dtype == np.float64
     assert heap_class.from_arrays([], []).dtype == heap_class({}).dtype == np.int64
@@ -281,13 +281,13 @@ def test_other_dtypes_are_refused(heap_class, dtype):
 
 
 @BOTH
-def test_the_dtype_is_that_of_the_counts(heap_class):
-    with pytest.raises(TypeError, match="counts must be integers, not float64"):
+def test_the_dtype_is_that_of_the_priorities(heap_class):
+    with pytest.raises(TypeError, match="priorities must be integers, not float64"):
         heap_class({1: 2.5}, dtype=int)
     for number in ("2", None, 1j, [1]):
         with pytest.raises((TypeError, ValueError)):
             heap_class({1: number}, dtype=float)
-    with pytest.raises(OverflowError, match=r"counts\[0\] does not fit float64"):
+    with pytest.raises(OverflowError, match=r"priorities\[0\] does not fit float64"):
         heap_class({1: 10**400}, dtype=float)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import TokenList
-from structures.status import OK
+from structures.status import OK, OUT_OF_RANGE
 from structures.testing import LANGUAGES, TokenListMachine, TokenModel, check_program, random_program
 from structures.testing.machines import token_list_of
 from structures.tokens import token_list_kernels as module
@@ -186,6 +186,22 @@ def test_arrays_round_trip(segments):
     assert TokenList.from_arrays(*tokens.to_arrays()) == tokens
 
 
+@njit
+def merge_in_njit(tokens, position):
+    return tokens.merge(position, 9)
+
+
+def test_nothing_is_written_past_a_segment():
+    """The last token of a segment has no next one, and that of the list nothing at all behind it."""
+    tokens = TokenList([5, 6, 7, 8], [0, 3, 4])
+    tokens.merge(1, 9)
+    for position in (1, 3):
+        before = [array.copy() for array in module.state(tokens)]
+        assert merge_in_njit(tokens, position) == OUT_OF_RANGE
+        assert all(map(np.array_equal, module.state(tokens), before))
+    assert (len(tokens), list(tokens)) == (3, [5, 9, 8])
+
+
 def test_verbs_inside_njit():
     @njit
     def use(tokens):
@@ -193,7 +209,7 @@ def test_verbs_inside_njit():
         links = tokens.next(0), tokens.prev(2), tokens.token(1), tokens.segment_at(3)
         copied = tokens.copy()
         compacted = copied.compact()
-        sizes = len(tokens), tokens.n_positions(), copied.n_positions(), tokens.n_segments()
+        sizes = len(tokens), tokens.n_positions, copied.n_positions, tokens.n_segments
         segment = tokens.segment(0), tokens.segment_positions(0)
         return status, links, compacted, sizes, copied.to_arrays(), segment
 

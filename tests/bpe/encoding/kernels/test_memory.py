@@ -35,7 +35,7 @@ def nbytes_of(memory):
     by_place += u.entries.nbytes + u.marked.nbytes
     by_rank = u.n_entries.nbytes + u.first_of.nbytes + u.waiting.nbytes + u.somewhere.nbytes
     scratch = memory.data.nbytes + memory.offsets.nbytes + memory.ids.nbytes
-    known = memory.known.nbytes() + memory.short_slots.nbytes + memory.pool.nbytes
+    known = memory.known.nbytes + memory.short_slots.nbytes + memory.pool.nbytes
     return known + by_place + by_rank + scratch
 
 
