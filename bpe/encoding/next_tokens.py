@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import codecs
 import functools
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,6 +46,7 @@ from bpe.splitting.compiled.classes import N_CODE_POINTS
 from bpe.splitting.compiled.configurations import Configurations
 from bpe.splitting.compiled.syntax import UnsupportedError
 from bpe.splitting.pattern import Pattern
+from bpe.splitting.special_trie import common_prefix
 from bpe.support.text import codes_beginning_with
 from bpe.vocabulary.vocabulary import NO_ID
 
@@ -179,7 +181,9 @@ class NextTokens:
         word = self._beginning_of(b"")
         self.first = frozenset(Hypothesis(c, b"", _NO_LAST, word) for c in self._configurations.first)
         self._goes_on = dict[Hypothesis, bool]()
-        self._after_of = functools.lru_cache(maxsize=16)(self._configurations_after)
+        self._after_of = functools.lru_cache(maxsize=16)(
+            lambda configuration: self._configurations_after(configuration, np.arange(self.size))
+        )
         self._base_of = functools.lru_cache(maxsize=_REMEMBERED)(self._find_base)
         self._mask_of = functools.lru_cache(maxsize=_REMEMBERED)(self._find_mask)
         self._may_begin_of = functools.lru_cache(maxsize=1024)(self._find_may_begin)
@@ -189,6 +193,7 @@ class NextTokens:
         tokens = [self._bytes_of.get(token_id, b"") for token_id in range(self.size)]
         offsets = np.zeros(self.size + 1, np.int64)
         np.cumsum([len(token) for token in tokens], out=offsets[1:])
+        self.longest = max(map(len, tokens), default=0)
         data = np.frombuffer(b"".join(tokens) or b"\0", np.uint8)
         symbols, self._symbol_offsets = np.empty(len(data), np.uint8), np.zeros(self.size + 1, np.int32)
         self._n_begun = np.zeros(self.size, np.int8)
@@ -357,6 +362,38 @@ class NextTokens:
         """Return which ids of ordinary tokens may follow; not to be written to."""
         return self._mask_of(hypotheses)
 
+    def that_begin_with(self, hypotheses: Hypotheses, data: bytes) -> np.ndarray:
+        """Return which ids of ordinary tokens may follow that begin with some bytes, in ascending order."""
+        start = bisect_left(self._sorted, data)
+        among = self._sorted_ids[start : self._n_up_to(data)]
+        if len(among) <= _FEW:
+            found = (i for i in among.tolist() if self.after(hypotheses, i, False))
+            return np.array(sorted(found), np.int64)
+        mask = np.zeros(self.size, bool)
+        for hypothesis in hypotheses:
+            mask |= self._mask_after(hypothesis, among)
+        return np.sort(among[mask[among]])
+
+    def that_begin(self, data: bytes) -> list[int]:
+        """Return the ids of the ordinary tokens that some bytes begin with, the shortest first."""
+        n = bisect_right(self._sorted, data)
+        # The last token that is not greater has all of them as beginnings.
+        longest = len(common_prefix([self._sorted[n - 1], data])) if n else 0
+        found = (self._id_of.get(data[:n]) for n in range(1, longest + 1))
+        return [token_id for token_id in found if token_id is not None]
+
+    def _n_up_to(self, data: bytes) -> int:
+        """Return how many tokens are less than some bytes, or begin with them."""
+        return bisect_left(self._sorted, data + b"\xff" * (self.longest + 1))
+
+    @functools.cached_property
+    def _sorted(self) -> list[bytes]:
+        return sorted(self._id_of)
+
+    @functools.cached_property
+    def _sorted_ids(self) -> np.ndarray:
+        return np.array([self._id_of[token] for token in self._sorted], np.int64)
+
     def _find_mask(self, hypotheses: Hypotheses) -> np.ndarray:
         mask = np.zeros(self.size, bool)
         for hypothesis in hypotheses:
@@ -364,15 +401,18 @@ class NextTokens:
         mask.flags.writeable = False
         return mask
 
-    def _mask_after(self, hypothesis: Hypothesis) -> np.ndarray:
-        """Return which ordinary ids may follow a hypothesis."""
+    def _mask_after(self, hypothesis: Hypothesis, among: np.ndarray | None = None) -> np.ndarray:
+        """Return which ordinary ids may follow a hypothesis; if only some are asked for, of these at least."""
         configuration, begun, last, word = hypothesis
         if last == _WAS_WHOLE:
             return np.zeros(self.size, bool)
-        mask = self._base_of(configuration, begun)
-        if last == _NO_LAST and word is None:
-            return mask
-        mask = mask.copy()
+        if among is not None:
+            mask = self._find_base(configuration, begun, among)
+        else:
+            mask = self._base_of(configuration, begun)
+            if last == _NO_LAST and word is None:
+                return mask
+            mask = mask.copy()
         if last >= 0:
             self._fits.remove(last, mask)
         if word is not None:  # the tokens with which the piece may still become one that is looked up
@@ -382,19 +422,21 @@ class NextTokens:
                     mask[token_id] = any(True for _ in self._follow(hypothesis, token_id))
         return mask
 
-    def _find_base(self, configuration: int, begun: bytes) -> np.ndarray:
+    def _find_base(self, configuration: int, begun: bytes, among: np.ndarray | None = None) -> np.ndarray:
         """Return which tokens may follow a configuration, whatever the last token is; none is looked up."""
-        mask = np.zeros(self.size, bool)
+        mask, whole = np.zeros(self.size, bool), self._fits.is_whole
         if begun:
             start = Hypothesis(configuration, begun, _NO_LAST, None)
-            for token_id in self._continuing:
+            for token_id in self._continuing if among is None else among[whole[among]].tolist():
                 mask[token_id] = any(True for _ in self._follow(start, token_id))
             return mask
-        after = self._after_of(configuration)
-        mask = (after >= 0) & self._fits.is_whole
-        is_easy = mask & (self._n_begun == 0) & self._configurations.may_cut[after]
-        hard = np.flatnonzero(mask & ~is_easy)
-        keys = after[hard].astype(np.int64) * len(self._all_begun) + self._begun_of[hard]
+        among = np.flatnonzero(whole) if among is None else among[whole[among]]
+        after = self._configurations_after(configuration, among)
+        among, after = among[after >= 0], after[after >= 0]
+        is_easy = (self._n_begun[among] == 0) & self._configurations.may_cut[after]
+        mask[among[is_easy]] = True
+        hard = among[~is_easy]
+        keys = after[~is_easy].astype(np.int64) * len(self._all_begun) + self._begun_of[hard]
         order = np.argsort(keys, kind="stable")
         hard, keys = hard[order], keys[order]
         starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]) if len(keys) else keys)
@@ -408,11 +450,11 @@ class NextTokens:
                     mask[token_id] = self._may_go_on(Hypothesis(here, begun, token_id, None))
         return mask
 
-    def _configurations_after(self, configuration: int) -> np.ndarray:
+    def _configurations_after(self, configuration: int, tokens: np.ndarray) -> np.ndarray:
         """Return the configuration after each token, without the bytes that begin a character."""
-        after = np.empty(self.size, np.int32)
-        tables = self._configurations.next_of
-        configurations_after(tables, configuration, self._symbols, self._symbol_offsets, self._n_begun, after)
+        after = np.empty(len(tokens), np.int32)
+        symbols = self._symbols, self._symbol_offsets, self._n_begun
+        configurations_after(self._configurations.next_of, configuration, tokens, *symbols, after)
         return after
 
 

@@ -186,12 +186,13 @@ def read_characters(data, offsets, symbol_of, symbols, symbol_offsets, n_begun):
 
 
 @quiet
-def configurations_after(next_of, first, symbols, symbol_offsets, n_begun, out):
-    """Write the configuration after each token; NONE if the token cannot follow."""
-    for token in range(n_begun.size):
+def configurations_after(next_of, first, tokens, symbols, symbol_offsets, n_begun, out):
+    """Write the configuration after each of some tokens; NONE if the token cannot follow."""
+    for i in range(tokens.size):
+        token = tokens[i]
         here = first if n_begun[token] >= 0 else NONE
-        for i in range(symbol_offsets[token], symbol_offsets[token + 1]):
+        for place in range(symbol_offsets[token], symbol_offsets[token + 1]):
             if here < 0:
                 break
-            here = np.int64(next_of[here, symbols[i]])
-        out[token] = here
+            here = np.int64(next_of[here, symbols[place]])
+        out[i] = here
