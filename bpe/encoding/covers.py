@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
     from bpe.encoding.next_tokens import Hypotheses, NextTokens
 
+_NONE = np.empty(0, np.uint32)
 # Ids, and those of which each may be the last one after them.
 Path: TypeAlias = tuple[list[int], np.ndarray]
 
@@ -42,6 +43,8 @@ def find_covers(engine: Engine, data: bytes) -> tuple[list[int], list[Path]]:
     That is, in the order of the places where they begin, the last ids, each after some others.
     """
     tokens = engine.next_tokens  # raises if it is not known which ids may follow
+    if not data:
+        return [], []
     try:
         _, n_whole = codecs.utf_8_decode(data, "strict", False)
         known, n_known, _ = known_ids(engine, data, Begins.TEXT, engine.ordinary_rules)
@@ -52,12 +55,18 @@ def find_covers(engine: Engine, data: bytes) -> tuple[list[int], list[Path]]:
     rest = data[n_known:]
     if not engine.is_lossless:
         rest = engine.normalized_rest(data[n_known:n_whole]) + data[n_whole:]
-    return known, [*_covers_of_rest(engine, tokens, rest)]
+    return shared(known, [*_covers_of_rest(engine, tokens, rest)])
 
 
-def _covers_of_rest(
-    engine: Engine, tokens: NextTokens, rest: bytes
-) -> Iterator[Path]:
+def shared(known: list[int], paths: list[Path]) -> tuple[list[int], list[Path]]:
+    """Return known ids and those that all paths begin with, and the paths after these."""
+    rows = [ids for ids, _ in paths]
+    first, last = min(rows, default=[]), max(rows, default=[])
+    n = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    return known + first[:n], [(ids[n:], last_ids) for ids, last_ids in paths]
+
+
+def _covers_of_rest(engine: Engine, tokens: NextTokens, rest: bytes) -> Iterator[Path]:
     """Yield the covers of some bytes of which nothing is known."""
     added = (*engine.ordinary_rules.allowed.encoded,)
     complete = [place for place in range(len(rest)) if rest.startswith(added, place)]
@@ -81,8 +90,8 @@ def _covers_of_rest(
                 end = place + len(engine.vocabulary.bytes_of[token_id])
                 if end < len(rest) and (after := tokens.after(hypotheses, token_id, is_added and may_end)):
                     reached.setdefault(end, []).append((after, (token_id, ids)))
-            last = [engine.special_ids[token] for token in added if may_end and token.startswith(here)]
-            if bound == len(rest):
-                last += tokens.that_begin_with(hypotheses, here).tolist()
-            if last:
-                yield listed(ids)[0], np.unique(np.array(last, np.uint32))
+            last = _NONE if bound < len(rest) else tokens.that_begin_with(hypotheses, here)
+            if may_end and (more := [engine.special_ids[token] for token in added if token.startswith(here)]):
+                last = np.union1d(last, more)
+            if len(last):
+                yield listed(ids)[0], last.astype(np.uint32)

@@ -37,6 +37,7 @@ from bpe.encoding.kernels.pair_edges import (
     find_splits,
     fits,
     fits_any,
+    fits_each,
     number_left_edges,
     read_characters,
     remove_joined,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 _NO_LAST = -1  # the piece has no id yet
 _WAS_WHOLE = -2  # the piece was looked up whole: it ends here
 _FEW = 4  # tokens that are tried first
+_MANY = 256  # tokens, for which a mask of all is made
 _REMEMBERED = 24  # masks, each of as many bytes as there are ids
 _NOT_UTF8 = (0xC0, 0xC1, *range(0xF5, 0x100))
 
@@ -139,6 +141,15 @@ class _Fits:
             fits_any(self._edges, lefts, np.array(rights, np.int64), out)
         return out
 
+    def fits_each(self, left: int, rights: np.ndarray) -> np.ndarray:
+        """Return of each of `rights` whether it may stand after a token in a piece."""
+        out = np.zeros(len(rights), bool)
+        if self.is_fast:
+            fits_each(self._edges, left, rights, out)
+        else:
+            out[:] = [self.fits(left, right) for right in rights.tolist()]
+        return out
+
     def remove(self, left: int, mask: np.ndarray) -> None:
         """Set to False which tokens may not stand after another."""
         if self.is_fast:
@@ -174,9 +185,10 @@ class NextTokens:
         self._beginnings = {word[:n] for word in self._looked_up for n in range(len(word) + 1)}
         self._read_tokens()
         is_continuing = (i for i in np.flatnonzero(whole).tolist() if self._bytes_of[i][0] & 0xC0 == 0x80)
-        self._continuing = sorted(is_continuing, key=lambda i: len(self._bytes_of[i]))
+        continuing = sorted(is_continuing, key=lambda i: len(self._bytes_of[i]))
+        self._continuing, self._whole = np.array(continuing, np.int64), np.flatnonzero(whole)
         self._continuing_by_length = [
-            [i for i in self._continuing if len(self._bytes_of[i]) == n] for n in range(4)
+            [i for i in continuing if len(self._bytes_of[i]) == n] for n in range(4)
         ]
         word = self._beginning_of(b"")
         self.first = frozenset(Hypothesis(c, b"", _NO_LAST, word) for c in self._configurations.first)
@@ -353,8 +365,8 @@ class NextTokens:
         tokens = self._continuing
         if not hypothesis.begun:
             after = self._after_of(hypothesis.configuration)
-            tokens = np.flatnonzero((after >= 0) & self._fits.is_whole).tolist()
-        for token_id in tokens:
+            tokens = np.flatnonzero((after >= 0) & self._fits.is_whole)
+        for token_id in tokens.tolist():
             yield from self._within(hypothesis, token_id)
 
     # ------------------------------------------------------------------------------------- all tokens
@@ -366,13 +378,14 @@ class NextTokens:
         """Return which ids of ordinary tokens may follow that begin with some bytes, in ascending order."""
         start = bisect_left(self._sorted, data)
         among = self._sorted_ids[start : self._n_up_to(data)]
-        if len(among) <= _FEW:
-            found = (i for i in among.tolist() if self.after(hypotheses, i, False))
-            return np.array(sorted(found), np.int64)
+        if len(among) <= _MANY:
+            found = np.zeros(len(among), bool)
+            for hypothesis in hypotheses:
+                found |= self._may_follow(hypothesis, among)
+            return np.sort(among[found])
         mask = np.zeros(self.size, bool)
-        for hypothesis in hypotheses:
-            mask |= self._mask_after(hypothesis, among)
-        return np.sort(among[mask[among]])
+        mask[among] = True
+        return np.flatnonzero(mask & self.mask(hypotheses))
 
     def that_begin(self, data: bytes) -> list[int]:
         """Return the ids of the ordinary tokens that some bytes begin with, the shortest first."""
@@ -401,18 +414,15 @@ class NextTokens:
         mask.flags.writeable = False
         return mask
 
-    def _mask_after(self, hypothesis: Hypothesis, among: np.ndarray | None = None) -> np.ndarray:
-        """Return which ordinary ids may follow a hypothesis; if only some are asked for, of these at least."""
+    def _mask_after(self, hypothesis: Hypothesis) -> np.ndarray:
+        """Return which ordinary ids may follow a hypothesis."""
         configuration, begun, last, word = hypothesis
         if last == _WAS_WHOLE:
             return np.zeros(self.size, bool)
-        if among is not None:
-            mask = self._find_base(configuration, begun, among)
-        else:
-            mask = self._base_of(configuration, begun)
-            if last == _NO_LAST and word is None:
-                return mask
-            mask = mask.copy()
+        mask = self._base_of(configuration, begun)
+        if last == _NO_LAST and word is None:
+            return mask
+        mask = mask.copy()
         if last >= 0:
             self._fits.remove(last, mask)
         if word is not None:  # the tokens with which the piece may still become one that is looked up
@@ -422,33 +432,48 @@ class NextTokens:
                     mask[token_id] = any(True for _ in self._follow(hypothesis, token_id))
         return mask
 
-    def _find_base(self, configuration: int, begun: bytes, among: np.ndarray | None = None) -> np.ndarray:
+    def _may_follow(self, hypothesis: Hypothesis, tokens: np.ndarray) -> np.ndarray:
+        """Return of each of some tokens whether it may follow a hypothesis."""
+        configuration, begun, last, word = hypothesis
+        if last == _WAS_WHOLE:
+            return np.zeros(len(tokens), bool)
+        found = self._fits.is_whole[tokens]
+        if last >= 0:
+            found &= self._fits.fits_each(last, tokens)
+        found[found] = self._are_possible(configuration, begun, tokens[found])
+        if word is not None:
+            for place, token_id in enumerate(tokens.tolist()):
+                if word + self._bytes_of[token_id] in self._beginnings:
+                    found[place] = any(True for _ in self._follow(hypothesis, token_id))
+        return found
+
+    def _find_base(self, configuration: int, begun: bytes) -> np.ndarray:
         """Return which tokens may follow a configuration, whatever the last token is; none is looked up."""
-        mask, whole = np.zeros(self.size, bool), self._fits.is_whole
+        mask, tokens = np.zeros(self.size, bool), self._continuing if begun else self._whole
+        mask[tokens] = self._are_possible(configuration, begun, tokens)
+        return mask
+
+    def _are_possible(self, configuration: int, begun: bytes, tokens: np.ndarray) -> np.ndarray:
+        """Return of each of some tokens that merges make whether it may follow a configuration."""
         if begun:
             start = Hypothesis(configuration, begun, _NO_LAST, None)
-            for token_id in self._continuing if among is None else among[whole[among]].tolist():
-                mask[token_id] = any(True for _ in self._follow(start, token_id))
-            return mask
-        among = np.flatnonzero(whole) if among is None else among[whole[among]]
-        after = self._configurations_after(configuration, among)
-        among, after = among[after >= 0], after[after >= 0]
-        is_easy = (self._n_begun[among] == 0) & self._configurations.may_cut[after]
-        mask[among[is_easy]] = True
-        hard = among[~is_easy]
-        keys = after[~is_easy].astype(np.int64) * len(self._all_begun) + self._begun_of[hard]
+            return np.array([any(True for _ in self._follow(start, i)) for i in tokens.tolist()], bool)
+        after = self._configurations_after(configuration, tokens)
+        possible = (after >= 0) & (self._n_begun[tokens] == 0) & self._configurations.may_cut[after]
+        hard = np.flatnonzero((after >= 0) & ~possible)
+        keys = after[hard].astype(np.int64) * len(self._all_begun) + self._begun_of[tokens[hard]]
         order = np.argsort(keys, kind="stable")
         hard, keys = hard[order], keys[order]
         starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]) if len(keys) else keys)
-        for ids, key in zip(np.split(hard, starts[1:]), keys[starts].tolist(), strict=False):
+        for places, key in zip(np.split(hard, starts[1:]), keys[starts].tolist(), strict=False):
             here, number = divmod(key, len(self._all_begun))
             begun = self._all_begun[number]
-            mask[ids] = may_begin = self._may_begin(here, begun)
-            if may_begin:
-                left = ids[~self._fits.fits_any(ids, self._quick(here, begun))]
-                for token_id in left.tolist():
-                    mask[token_id] = self._may_go_on(Hypothesis(here, begun, token_id, None))
-        return mask
+            if self._may_begin(here, begun):
+                ids = tokens[places]
+                possible[places] = self._fits.fits_any(ids, self._quick(here, begun))
+                for place in places[~possible[places]].tolist():
+                    possible[place] = self._may_go_on(Hypothesis(here, begun, int(tokens[place]), None))
+        return possible
 
     def _configurations_after(self, configuration: int, tokens: np.ndarray) -> np.ndarray:
         """Return the configuration after each token, without the bytes that begin a character."""

@@ -218,15 +218,11 @@ class StreamEncoder:
 
     def _known_ids(self) -> tuple[list[int], int]:
         """Return the ids that no longer change, and of how many bytes they are."""
-        ids, n_decided, self._begins = known_ids(
-            self._engine, bytes(self._held), self._begins, self._inside
-        )
+        ids, n_decided, self._begins = known_ids(self._engine, bytes(self._held), self._begins, self._inside)
         return ids, n_decided
 
 
-def known_ids(
-    engine: Engine, data: bytes, begins: Begins, rules: Rules
-) -> tuple[list[int], int, Begins]:
+def known_ids(engine: Engine, data: bytes, begins: Begins, rules: Rules) -> tuple[list[int], int, Begins]:
     """Return the ids of a text that no text after it changes, of how many bytes, and how the rest begins.
 
     A piece can depend on what follows it. So some bytes that follow are encoded, too, and their ids are

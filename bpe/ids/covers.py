@@ -14,12 +14,11 @@ instead has seen such ids.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bpe.encoding.covers import Path, find_covers
+from bpe.encoding.covers import Path, find_covers, shared
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
@@ -37,8 +36,8 @@ def covers(tok: Tokenizer, prefix: str | bytes, *, specials: bool = False) -> Co
     ----------
     tok : Tokenizer
     prefix : str or bytes
-        Bytes may end inside a character. A normalizer changes it; what follows is not looked at for changes of
-        the prefix.
+        Bytes may end inside a character. A normalizer changes it; that it may join the last character with
+        the next one is not considered.
     specials : bool
         Whether special tokens are among the last ids whose names begin in the prefix and reach its end.
 
@@ -70,7 +69,9 @@ def covers(tok: Tokenizer, prefix: str | bytes, *, specials: bool = False) -> Co
     data, engine = utf8_of(prefix, "prefix"), tok.engine
     known, paths = find_covers(engine, data)
     if specials:
-        known, paths = [], _with_special(engine, data, (([*known, *before], last) for before, last in paths))
+        known, paths = shared(
+            [], _with_special(engine, data, [([*known, *ids], last) for ids, last in paths])
+        )
     return Covers(engine, known, paths, not data)
 
 
@@ -89,10 +90,13 @@ class Covers:
     [([257, 32], array([256, 257], dtype=uint32))]
     """
 
-    def __init__(
-        self, engine: Engine, known: list[int], paths: Sequence[Path], of_nothing: bool
-    ) -> None:
-        self._tokens, self._known, self._paths, self._of_nothing = engine.next_tokens, known, paths, of_nothing
+    def __init__(self, engine: Engine, known: list[int], paths: Sequence[Path], of_nothing: bool) -> None:
+        self._tokens, self._known, self._paths, self._of_nothing = (
+            engine.next_tokens,
+            known,
+            paths,
+            of_nothing,
+        )
 
     def __repr__(self) -> str:
         return f"<Covers: {len(self):,}, {len(self.stable):,} ids are stable>"
@@ -108,14 +112,14 @@ class Covers:
 
     @property
     def is_exact(self) -> bool:
-        """Whether a text gives each cover. If not, some may be too many, as in :attr:`CanonicalState.is_exact`."""
+        """Whether each cover is of a text. If not, some may be too many: see :attr:`CanonicalState.is_exact`."""
         return self._tokens.is_exact
 
     @property
     def stable(self) -> list[int]:
         """The ids that all covers begin with: what a model can read before more of the text is known."""
-        rows = ([*before, *(last.tolist() if len(last) == 1 else ())] for before, last in self._paths)
-        return [*self._known, *commonprefix([*rows])]
+        only = self._paths[0][1].tolist() if len(self) == 1 and self._paths else ()
+        return [*self._known, *only]
 
     @property
     def paths(self) -> list[Path]:

@@ -100,6 +100,13 @@ def fits_any(self, lefts, rights, out):
 
 
 @quiet
+def fits_each(self, left, rights, out):
+    """Write of each of `rights` whether it may stand after a token in a piece."""
+    for i in range(rights.size):
+        out[i] = not is_joined(self, left, rights[i], False)
+
+
+@quiet
 def find_splits(self, pairs, made):
     """Find the splits of all tokens, given merges in the order of their ranks; bytes are whole already."""
     for merge in range(made.size):
