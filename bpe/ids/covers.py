@@ -112,7 +112,7 @@ class Covers:
 
     @property
     def is_exact(self) -> bool:
-        """Whether each cover is of a text. If not, some may be too many: see :attr:`CanonicalState.is_exact`."""
+        """Whether a text gives each cover. If not, some may be too many: see :class:`CanonicalState`."""
         return self._tokens.is_exact
 
     @property

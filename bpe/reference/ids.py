@@ -386,8 +386,8 @@ def covers(
                     place += len(parts.token_bytes[token])
             found.add(tuple(ids))
     if specials:
-        for token, number in parts.special_ids.items():
+        for special, number in parts.special_ids.items():
             for place in range(len(prefix)):
-                if token.startswith(prefix[place:]):
+                if special.startswith(prefix[place:]):
                     found.add((*encode(parts, prefix[:place]), number))
     return found
