@@ -11,7 +11,9 @@ from operator import index
 
 import numpy as np
 
+from bpe.encoding.covers import find_covers
 from bpe.splitting.specials import NO_TOKENS, Specials
+from bpe.support.text import utf8_of
 from bpe.support.threads import n_threads
 from bpe.tokenizer import Tokenizer
 
@@ -106,10 +108,25 @@ class TiktokenEncoding:
     def encode_with_unstable(
         self, text: str, *, allowed_special: Specials = NO_TOKENS, disallowed_special: Specials = "all"
     ) -> tuple[list[int], list[list[int]]]:
-        """Raise a NotImplementedError: only tiktoken has this method."""
-        raise NotImplementedError(
-            "encode_with_unstable is not supported: Tokenizer.to_tiktoken() returns an Encoding that has it"
-        )
+        """Return ids that are certain, and the shortest lists of ids after them that reach the end of a text.
+
+        Each longer text has the ids before and those of exactly one list. All are there, and each is of a
+        text, as :func:`bpe.ids.covers` has it: tiktoken returns more lists, some of no text, and leaves some
+        out. Without a text after the last special token, there is no list.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`encode` and :func:`bpe.ids.canonical_state`.
+        """
+        data, rules = utf8_of(text), self.tokenizer.engine.rules_of(allowed_special, disallowed_special)
+        rules.refuse(text)
+        special = self.tokenizer.special_tokens
+        ends = (end for start, end in rules.allowed.find_all(data) if data[start:end].decode() in special)
+        place = max(ends, default=0)
+        before = self.tokenizer.encode(data[:place], allowed_special=allowed_special, disallowed_special=())
+        known, paths = find_covers(self.tokenizer.engine, data[place:])
+        return before + known, [[*ids, last] for ids, all_last in paths for last in all_last.tolist()]
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of a token, special or not; KeyError if there is none."""

@@ -122,15 +122,20 @@ def may_end(engine: Engine, position: Position) -> bool:
         return True  # it is set aside
     size = 2 * _SHORT
     while True:
-        ids, rest = list[int](), position.ids
-        while rest is not None and len(ids) < size:
-            ids.append(rest[0])
-            rest = rest[1]
-        ids.reverse()
+        ids, rest = listed(position.ids, size)
         place = _known_end(engine, ids)
         if place or rest is None:
             return first_noncanonical(engine, ids[place:]) is None
         size *= 4
+
+
+def listed(ids: Linked, most: float = float("inf")) -> tuple[list[int], Linked]:
+    """Return the last ids in their order, at most so many, and those before them."""
+    last = list[int]()
+    while ids is not None and len(last) < most:
+        last.append(ids[0])
+        ids = ids[1]
+    return last[::-1], ids
 
 
 def _known_end(engine: Engine, ids: list[int]) -> int:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import codecs
 import functools
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,7 +36,7 @@ from bpe.encoding.kernels.pair_edges import (
     configurations_after,
     find_splits,
     fits,
-    fits_any,
+    fits_each,
     number_left_edges,
     read_characters,
     remove_joined,
@@ -45,6 +46,7 @@ from bpe.splitting.compiled.classes import N_CODE_POINTS
 from bpe.splitting.compiled.configurations import Configurations
 from bpe.splitting.compiled.syntax import UnsupportedError
 from bpe.splitting.pattern import Pattern
+from bpe.splitting.special_trie import common_prefix
 from bpe.support.text import codes_beginning_with
 from bpe.vocabulary.vocabulary import NO_ID
 
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 _NO_LAST = -1  # the piece has no id yet
 _WAS_WHOLE = -2  # the piece was looked up whole: it ends here
 _FEW = 4  # tokens that are tried first
+_MANY = 256  # tokens, for which a mask of all is made
 _REMEMBERED = 24  # masks, each of as many bytes as there are ids
 _NOT_UTF8 = (0xC0, 0xC1, *range(0xF5, 0x100))
 
@@ -127,28 +130,27 @@ class _Fits:
         """Return whether a token may stand after another in a piece."""
         if self.is_fast:
             return bool(fits(self._edges, left, right))
-        bytes_of = self._vocabulary.bytes_of
-        return self._merged([bytes_of[left] + bytes_of[right]])[0].tolist() == [left, right]
+        return bool(self.fits_each(np.array([left]), np.array([right]))[0])
 
-    def fits_any(self, lefts: np.ndarray, rights: list[int]) -> np.ndarray:
-        """Return of each of `lefts` whether one of `rights` may stand after it in a piece."""
-        out = np.zeros(len(lefts), bool)
+    def fits_each(self, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
+        """Return of each of `rights` whether it may stand after that of `lefts` in a piece."""
         if self.is_fast:
-            fits_any(self._edges, lefts, np.array(rights, np.int64), out)
-        return out
+            out = np.zeros(len(rights), bool)
+            fits_each(self._edges, lefts, rights, out)
+            return out
+        bytes_of, pairs = self._vocabulary.bytes_of, zip(lefts.tolist(), rights.tolist(), strict=True)
+        ids, offsets = self._merged([bytes_of[left] + bytes_of[right] for left, right in pairs])
+        is_pair = np.diff(offsets) == 2
+        first = offsets[:-1][is_pair]
+        is_pair[is_pair] = (ids[first] == lefts[is_pair]) & (ids[first + 1] == rights[is_pair])
+        return is_pair
 
     def remove(self, left: int, mask: np.ndarray) -> None:
         """Set to False which tokens may not stand after another."""
         if self.is_fast:
             remove_joined(self._edges, left, mask)
             return
-        before = self._vocabulary.bytes_of[left]
-        ids, offsets = self._merged([before + token for token in self._tokens])
-        first = np.minimum(offsets[:-1], max(len(ids) - 2, 0))
-        is_pair = np.diff(offsets) == 2
-        if len(ids) >= 2:
-            is_pair &= (ids[first] == left) & (ids[first + 1] == self._ids)
-        mask[self._ids[~is_pair]] = False
+        mask[self._ids[~self.fits_each(np.full(len(self._ids), left), self._ids)]] = False
 
 
 class NextTokens:
@@ -172,14 +174,16 @@ class NextTokens:
         self._beginnings = {word[:n] for word in self._looked_up for n in range(len(word) + 1)}
         self._read_tokens()
         is_continuing = (i for i in np.flatnonzero(whole).tolist() if self._bytes_of[i][0] & 0xC0 == 0x80)
-        self._continuing = sorted(is_continuing, key=lambda i: len(self._bytes_of[i]))
+        continuing = sorted(is_continuing, key=lambda i: len(self._bytes_of[i]))
+        self._continuing, self._whole = np.array(continuing, np.int64), np.flatnonzero(whole)
         self._continuing_by_length = [
-            [i for i in self._continuing if len(self._bytes_of[i]) == n] for n in range(4)
+            [i for i in continuing if len(self._bytes_of[i]) == n] for n in range(4)
         ]
+        self._find_completions()
         word = self._beginning_of(b"")
         self.first = frozenset(Hypothesis(c, b"", _NO_LAST, word) for c in self._configurations.first)
         self._goes_on = dict[Hypothesis, bool]()
-        self._after_of = functools.lru_cache(maxsize=16)(self._configurations_after)
+        self._after_nodes_of = functools.lru_cache(maxsize=16)(self._find_after_nodes)
         self._base_of = functools.lru_cache(maxsize=_REMEMBERED)(self._find_base)
         self._mask_of = functools.lru_cache(maxsize=_REMEMBERED)(self._find_mask)
         self._may_begin_of = functools.lru_cache(maxsize=1024)(self._find_may_begin)
@@ -189,24 +193,74 @@ class NextTokens:
         tokens = [self._bytes_of.get(token_id, b"") for token_id in range(self.size)]
         offsets = np.zeros(self.size + 1, np.int64)
         np.cumsum([len(token) for token in tokens], out=offsets[1:])
+        self.longest = max(map(len, tokens), default=0)
         data = np.frombuffer(b"".join(tokens) or b"\0", np.uint8)
-        symbols, self._symbol_offsets = np.empty(len(data), np.uint8), np.zeros(self.size + 1, np.int32)
+        symbols, symbol_offsets = np.empty(len(data), np.uint8), np.zeros(self.size + 1, np.int32)
         self._n_begun = np.zeros(self.size, np.int8)
-        n = read_characters(
-            data.copy(),
-            offsets,
-            self._configurations.symbol_of,
-            symbols,
-            self._symbol_offsets,
-            self._n_begun,
+        read_characters(
+            data.copy(), offsets, self._configurations.symbol_of, symbols, symbol_offsets, self._n_begun
         )
-        self._symbols = symbols[:n].copy()
-        ends_inside = np.flatnonzero(self._n_begun > 0).tolist()
-        begun_of = {token_id: tokens[token_id][-int(self._n_begun[token_id]) :] for token_id in ends_inside}
-        self._all_begun = [b"", *sorted({*begun_of.values()})]
+        self._make_trie(symbols, symbol_offsets)
+        self._ends_inside = np.flatnonzero((self._n_begun > 0) & self._fits.is_whole)
+        begun_of = {i: tokens[i][-int(self._n_begun[i]) :] for i in self._ends_inside.tolist()}
+        self._all_begun = sorted({*begun_of.values()})
         number_of = {begun: number for number, begun in enumerate(self._all_begun)}
         self._begun_of = np.zeros(self.size, np.int16)
-        self._begun_of[ends_inside] = [number_of[begun_of[token_id]] for token_id in ends_inside]
+        self._begun_of[self._ends_inside] = [number_of[begun] for begun in begun_of.values()]
+
+    def _make_trie(self, symbols: np.ndarray, offsets: np.ndarray) -> None:
+        """Make the trie of the symbols of tokens, without the characters that they begin."""
+        n_symbols, lengths = self._configurations.next_of.shape[1], np.diff(offsets)
+        parents, node_symbols, n_nodes = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)], 1
+        self._node_of = np.zeros(self.size, np.int32)
+        depth, left = 0, np.flatnonzero((lengths > 0) & (self._n_begun >= 0))
+        while len(left):
+            keys = self._node_of[left].astype(np.int64) * n_symbols + symbols[offsets[left] + depth]
+            used, number_of = np.unique(keys, return_inverse=True)
+            parents.append(used // n_symbols)
+            node_symbols.append(used % n_symbols)
+            self._node_of[left] = n_nodes + number_of
+            depth, n_nodes = depth + 1, n_nodes + len(used)
+            left = left[lengths[left] > depth]
+        self._parents = np.concatenate(parents).astype(np.int32)
+        self._node_symbols = np.concatenate(node_symbols).astype(np.uint8)
+        self._node_of[self._n_begun < 0] = n_nodes  # no configuration is after it
+
+    def _find_completions(self) -> None:
+        """Find which symbols complete the characters that tokens begin, and the tokens that do."""
+        next_of, symbol_of = self._configurations.next_of, self._configurations.symbol_of
+        self._ends_piece = (next_of >= 0) & self._configurations.may_cut[next_of]
+        shape = next_of.shape[1:]
+        self._may_begin_by_number = np.zeros((len(self._all_begun), *shape), bool)
+        self._completed = np.zeros((len(self._ends_inside), *shape), bool)
+        number_of = self._begun_of[self._ends_inside]
+        found = [(np.empty(0, np.int64),) * 3]
+        for number, begun in enumerate(self._all_begun):
+            codes = codes_beginning_with(begun)
+            if codes is None:
+                continue
+            symbols = symbol_of[codes.start : codes.stop]
+            self._may_begin_by_number[number, symbols[symbols >= 0]] = True
+            n_missing = 2 + (begun[0] >= 0xE0) + (begun[0] >= 0xF0) - len(begun)
+            rights = np.array(self._continuing_by_length[n_missing], np.int64)
+            code = codes.start >> 6 * n_missing << 6 * n_missing
+            ends = code + np.array([_code_of(self._bytes_of[i]) for i in rights.tolist()], np.int64)
+            is_one = (ends >= codes.start) & (ends < codes.stop)
+            rights, symbols = rights[is_one], symbol_of[ends[is_one]]
+            rights, symbols = rights[symbols >= 0], symbols[symbols >= 0]
+            rows = np.flatnonzero(number_of == number)
+            found.append(
+                (np.repeat(rows, len(rights)), np.tile(rights, len(rows)), np.tile(symbols, len(rows)))
+            )
+        rows, rights, symbols = map(np.concatenate, zip(*found, strict=True))
+        fitting = self._fits.fits_each(self._ends_inside[rows], rights)
+        self._completed[rows[fitting], symbols[fitting]] = True
+        # A few tokens of one character for each symbol.
+        one = self._whole[(self._n_begun[self._whole] == 0) & (self._node_of[self._whole] > 0)]
+        one = one[self._parents[self._node_of[one]] == 0]
+        symbols = self._node_symbols[self._node_of[one]]
+        few = [one[symbols == symbol][:_FEW] for symbol in range(*shape)]
+        self._characters = np.concatenate(few), np.repeat(np.arange(len(few)), [*map(len, few)])
 
     # ------------------------------------------------------------------------------------- one token
     @staticmethod
@@ -328,9 +382,8 @@ class NextTokens:
     def _find_quick(self, configuration: int, begun: bytes) -> list[int]:
         """Return a few tokens after which the piece may end: nearly always, one of them fits."""
         if not begun:
-            after = self._after_of(configuration)
-            is_end = self._fits.is_whole & (after >= 0) & (self._n_begun == 0)
-            return np.flatnonzero(is_end & self._configurations.may_cut[after])[:_FEW].tolist()
+            ids, symbols = self._characters
+            return ids[self._ends_piece[configuration, symbols]][:_FEW].tolist()
         width = 2 + (begun[0] >= 0xE0) + (begun[0] >= 0xF0)
         found = list[int]()
         for token_id in self._continuing_by_length[width - len(begun)]:
@@ -347,15 +400,47 @@ class NextTokens:
             return
         tokens = self._continuing
         if not hypothesis.begun:
-            after = self._after_of(hypothesis.configuration)
-            tokens = np.flatnonzero((after >= 0) & self._fits.is_whole).tolist()
-        for token_id in tokens:
+            tokens = self._whole[self._configurations_after(hypothesis.configuration, self._whole) >= 0]
+        for token_id in tokens.tolist():
             yield from self._within(hypothesis, token_id)
 
     # ------------------------------------------------------------------------------------- all tokens
     def mask(self, hypotheses: Hypotheses) -> np.ndarray:
         """Return which ids of ordinary tokens may follow; not to be written to."""
         return self._mask_of(hypotheses)
+
+    def that_begin_with(self, hypotheses: Hypotheses, data: bytes) -> np.ndarray:
+        """Return which ids of ordinary tokens may follow that begin with some bytes, in ascending order."""
+        start = bisect_left(self._sorted, data)
+        among = self._sorted_ids[start : self._n_up_to(data)]
+        if len(among) <= _MANY:
+            found = np.zeros(len(among), bool)
+            for hypothesis in hypotheses:
+                found |= self._may_follow(hypothesis, among)
+            return np.sort(among[found])
+        mask = np.zeros(self.size, bool)
+        mask[among] = True
+        return np.flatnonzero(mask & self.mask(hypotheses))
+
+    def that_begin(self, data: bytes) -> list[int]:
+        """Return the ids of the ordinary tokens that some bytes begin with, the shortest first."""
+        n = bisect_right(self._sorted, data)
+        # The last token that is not greater has all of them as beginnings.
+        longest = len(common_prefix([self._sorted[n - 1], data])) if n else 0
+        found = (self._id_of.get(data[:n]) for n in range(1, longest + 1))
+        return [token_id for token_id in found if token_id is not None]
+
+    def _n_up_to(self, data: bytes) -> int:
+        """Return how many tokens are less than some bytes, or begin with them."""
+        return bisect_left(self._sorted, data + b"\xff" * (self.longest + 1))
+
+    @functools.cached_property
+    def _sorted(self) -> list[bytes]:
+        return sorted(self._id_of)
+
+    @functools.cached_property
+    def _sorted_ids(self) -> np.ndarray:
+        return np.array([self._id_of[token] for token in self._sorted], np.int64)
 
     def _find_mask(self, hypotheses: Hypotheses) -> np.ndarray:
         mask = np.zeros(self.size, bool)
@@ -382,37 +467,61 @@ class NextTokens:
                     mask[token_id] = any(True for _ in self._follow(hypothesis, token_id))
         return mask
 
+    def _may_follow(self, hypothesis: Hypothesis, tokens: np.ndarray) -> np.ndarray:
+        """Return of each of some tokens whether it may follow a hypothesis."""
+        configuration, begun, last, word = hypothesis
+        if last == _WAS_WHOLE:
+            return np.zeros(len(tokens), bool)
+        found = self._fits.is_whole[tokens]
+        if last >= 0:
+            found &= self._fits.fits_each(np.full(len(tokens), last), tokens)
+        found[found] = self._are_possible(configuration, begun, tokens[found])
+        if word is not None:
+            for place, token_id in enumerate(tokens.tolist()):
+                if word + self._bytes_of[token_id] in self._beginnings:
+                    found[place] = any(True for _ in self._follow(hypothesis, token_id))
+        return found
+
     def _find_base(self, configuration: int, begun: bytes) -> np.ndarray:
         """Return which tokens may follow a configuration, whatever the last token is; none is looked up."""
-        mask = np.zeros(self.size, bool)
-        if begun:
-            start = Hypothesis(configuration, begun, _NO_LAST, None)
-            for token_id in self._continuing:
-                mask[token_id] = any(True for _ in self._follow(start, token_id))
-            return mask
-        after = self._after_of(configuration)
-        mask = (after >= 0) & self._fits.is_whole
-        is_easy = mask & (self._n_begun == 0) & self._configurations.may_cut[after]
-        hard = np.flatnonzero(mask & ~is_easy)
-        keys = after[hard].astype(np.int64) * len(self._all_begun) + self._begun_of[hard]
-        order = np.argsort(keys, kind="stable")
-        hard, keys = hard[order], keys[order]
-        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]) if len(keys) else keys)
-        for ids, key in zip(np.split(hard, starts[1:]), keys[starts].tolist(), strict=False):
-            here, number = divmod(key, len(self._all_begun))
-            begun = self._all_begun[number]
-            mask[ids] = may_begin = self._may_begin(here, begun)
-            if may_begin:
-                left = ids[~self._fits.fits_any(ids, self._quick(here, begun))]
-                for token_id in left.tolist():
-                    mask[token_id] = self._may_go_on(Hypothesis(here, begun, token_id, None))
+        mask, tokens = np.zeros(self.size, bool), self._continuing if begun else self._whole
+        mask[tokens] = self._are_possible(configuration, begun, tokens)
         return mask
 
-    def _configurations_after(self, configuration: int) -> np.ndarray:
+    def _are_possible(self, configuration: int, begun: bytes, tokens: np.ndarray) -> np.ndarray:
+        """Return of each of some tokens that merges make whether it may follow a configuration."""
+        if begun:
+            start = Hypothesis(configuration, begun, _NO_LAST, None)
+            return np.array([any(True for _ in self._follow(start, i)) for i in tokens.tolist()], bool)
+        after, n_begun = self._configurations_after(configuration, tokens), self._n_begun[tokens]
+        possible = (after >= 0) & (n_begun == 0) & self._configurations.may_cut[after]
+        inside = np.flatnonzero((after >= 0) & (n_begun > 0))
+        here, ids = after[inside], tokens[inside]
+        completed = self._completed[np.searchsorted(self._ends_inside, ids)]
+        possible[inside] = (completed & self._ends_piece[here]).any(axis=1)
+        may_begin = self._may_begin_by_number[self._begun_of[ids]] & (self._configurations.next_of[here] >= 0)
+        hard = [inside[may_begin.any(axis=1) & ~possible[inside]]]
+        between = np.flatnonzero((after >= 0) & (n_begun == 0) & ~possible)
+        for configuration in np.unique(after[between]).tolist():
+            places = between[after[between] == configuration]
+            for token_id in self._quick(configuration, b""):
+                possible[places] |= self._fits.fits_each(tokens[places], np.full(len(places), token_id))
+            hard.append(places[~possible[places]])
+        for place in np.concatenate(hard).tolist():
+            token_id = int(tokens[place])
+            begun = self._all_begun[self._begun_of[token_id]] if n_begun[place] else b""
+            possible[place] = self._may_go_on(Hypothesis(int(after[place]), begun, token_id, None))
+        return possible
+
+    def _configurations_after(self, configuration: int, tokens: np.ndarray) -> np.ndarray:
         """Return the configuration after each token, without the bytes that begin a character."""
-        after = np.empty(self.size, np.int32)
-        tables = self._configurations.next_of
-        configurations_after(tables, configuration, self._symbols, self._symbol_offsets, self._n_begun, after)
+        return self._after_nodes_of(configuration)[self._node_of[tokens]]
+
+    def _find_after_nodes(self, configuration: int) -> np.ndarray:
+        """Return the configuration after each node of the trie; the last is after no node."""
+        after = np.full(len(self._parents) + 1, -1, np.int16)
+        tables = self._parents, self._node_symbols
+        configurations_after(self._configurations.next_of, configuration, *tables, after)
         return after
 
 
@@ -435,6 +544,11 @@ def _configurations_of(engine: Engine) -> Configurations:
 def _compiled(sources: tuple[str, ...], without_token: tuple[int, ...]) -> Configurations:
     automata = [compile_automaton(source) for source in sources]
     return Configurations(automata, _is_encoded(without_token) if without_token else None)
+
+
+def _code_of(end: bytes) -> int:
+    """Return the bits that the last bytes of a character are for."""
+    return functools.reduce(lambda code, byte: code << 6 | byte & 0x3F, end, 0)
 
 
 def _bytes_without_token(vocabulary: Vocabulary) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ A *stretch* is a maximal run of ids that are not those of special tokens. It is 
 * :func:`canonical_ids`, :func:`first_noncanonical`, :func:`first_noncanonical_batch`: whether a text
   gives ids
 * :func:`canonical_state`, :func:`next_mask`: which ids may follow, so that some text still gives all
+* :func:`covers`: the ids with which a text can begin, given how it begins
 * :func:`matcher`: strings in the text of ids that come one by one
 * :func:`align`, :func:`align_text`, :func:`shared_tokens`, :func:`map_to`: two tokenizers over one text
 * :func:`fingerprint`, :func:`differences`: whether two tokenizers are equal, and where they differ
@@ -26,6 +27,7 @@ from bpe.ids.canonicity import canonical_ids, first_noncanonical, first_noncanon
 from bpe.ids.chunking import Chunk, chunks
 from bpe.ids.comparing import Differences, differences, fingerprint
 from bpe.ids.continuing import append, continue_ids, reuse
+from bpe.ids.covers import Covers, covers
 from bpe.ids.matching import Matcher, matcher
 from bpe.ids.next_tokens import CanonicalState, canonical_state, next_mask
 from bpe.ids.pairing import align, align_text, map_to, shared_tokens
@@ -33,6 +35,7 @@ from bpe.ids.pairing import align, align_text, map_to, shared_tokens
 __all__ = [
     "CanonicalState",
     "Chunk",
+    "Covers",
     "Differences",
     "Matcher",
     "align",
@@ -42,6 +45,7 @@ __all__ = [
     "canonical_state",
     "chunks",
     "continue_ids",
+    "covers",
     "differences",
     "fingerprint",
     "first_noncanonical",

@@ -346,3 +346,48 @@ def next_ids(parts: Parts, ids: Sequence[int], encoded: Iterable[Sequence[int]])
     if canonical_ids(parts, stretch) == stretch:
         found |= {*parts.special_ids.values()}
     return found
+
+
+def covers(
+    parts: Parts, prefix: bytes, texts: Iterable[bytes], specials: bool = False
+) -> set[tuple[int, ...]]:
+    """Return the shortest beginnings of the ids of texts that reach the end of a prefix.
+
+    Parameters
+    ----------
+    parts : Parts
+    prefix : bytes
+    texts : iterable of bytes
+        All texts that the prefix may become: those that are somewhat longer are enough.
+    specials : bool
+        Whether a special token may begin in the prefix and reach its end, too.
+
+    Returns
+    -------
+    set of tuple of int
+
+    Complexity
+    ----------
+    That of encoding all texts.
+
+    Examples
+    --------
+    >>> parts = Parts({97: b"a", 98: b"b", 300: b"ab"}, {}, {}, lambda text: [text], list, {b"ab": 300})
+    >>> sorted(covers(parts, b"a", texts_over("ab", 3)))
+    [(97,), (300,)]
+    """
+    found = set()
+    for text in texts:
+        if text.startswith(prefix):
+            ids, place = list[int](), 0
+            for token in encode(parts, text):
+                if place < len(prefix):
+                    ids.append(token)
+                    place += len(parts.token_bytes[token])
+            found.add(tuple(ids))
+    if specials:
+        for special, number in parts.special_ids.items():
+            for place in range(len(prefix)):
+                if special.startswith(prefix[place:]):
+                    found.add((*encode(parts, prefix[:place]), number))
+    return found

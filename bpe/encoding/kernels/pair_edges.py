@@ -89,14 +89,10 @@ def fits(self, x, y):
 
 
 @quiet
-def fits_any(self, lefts, rights, out):
-    """Write of each of `lefts` whether one of `rights` may stand after it in a piece."""
-    for i in range(lefts.size):
-        out[i] = False
-        for j in range(rights.size):
-            if not is_joined(self, lefts[i], rights[j], False):
-                out[i] = True
-                break
+def fits_each(self, lefts, rights, out):
+    """Write of each of `rights` whether it may stand after that of `lefts` in a piece."""
+    for i in range(rights.size):
+        out[i] = not is_joined(self, lefts[i], rights[i], False)
 
 
 @quiet
@@ -186,12 +182,9 @@ def read_characters(data, offsets, symbol_of, symbols, symbol_offsets, n_begun):
 
 
 @quiet
-def configurations_after(next_of, first, symbols, symbol_offsets, n_begun, out):
-    """Write the configuration after each token; NONE if the token cannot follow."""
-    for token in range(n_begun.size):
-        here = first if n_begun[token] >= 0 else NONE
-        for i in range(symbol_offsets[token], symbol_offsets[token + 1]):
-            if here < 0:
-                break
-            here = np.int64(next_of[here, symbols[i]])
-        out[token] = here
+def configurations_after(next_of, first, parents, symbols, out):
+    """Write the configuration after each node of a trie of symbols, the root first; NONE if it has none."""
+    out[0] = first
+    for node in range(1, parents.size):
+        here = np.int64(out[parents[node]])
+        out[node] = next_of[here, symbols[node]] if here >= 0 else NONE
