@@ -5,7 +5,7 @@
 ['Hello', ' world', '!']
 
 * :func:`train`, :class:`Trainer`: learn merges from text
-* :func:`train_parity`: the same from several languages, none of which is to be encoded worse
+* :func:`train_parity`: the same from several languages, so that all are encoded equally well
 * :class:`Tokenizer`: encode, decode, save, load
 * :func:`pad_batch`: rows of equal length with a mask, from the ids of a batch
 * :class:`TiktokenEncoding`: a tokenizer with the methods of tiktoken

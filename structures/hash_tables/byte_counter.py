@@ -9,7 +9,7 @@ only one line::
     longer     hash      length          1       3    over 15 bytes, which are only in the pool
     (last row) 0         s  e  e  d                   what the hash depends on
 
-    pool       t h e i n t e r n a t i o n a l i s a t i o n . .     every word once, in order of id
+    pool       t h e i n t e r n a t i o n a l i z a t i o n . .     every word once, in order of id
     offsets    0     3                                       23      word i is pool[offsets[i]:offsets[i + 1]]
 
 The top bits of the hash of a word give its first slot. If that is occupied, the word goes to the next free

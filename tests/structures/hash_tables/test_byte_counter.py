@@ -326,7 +326,7 @@ OFFSET_DTYPES = [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64]
 @pytest.mark.parametrize("dtype", OFFSET_DTYPES)
 def test_offsets_of_every_width(dtype):
     """Offsets in a buffer may be narrow integers; callers need not convert them."""
-    words = [b"low", b"", b"internationalisation", b"low", b"lower", b"newest"]
+    words = [b"low", b"", b"internationalization", b"low", b"lower", b"newest"]
     data, offsets = joined(words)
     offsets = offsets.astype(dtype)
     counts_dtype = np.int64 if dtype is np.int64 else np.int32  # each pair of dtypes is compiled
