@@ -263,8 +263,7 @@ def cut_bulk(view, text, start, stop, readable, ends, n):
             chunk, first = end, 1
         else:
             chunk, first = places[larger(after - BEHIND, 0)], smaller(after, BEHIND)
-    steps = view.steps
-    if place > last and gap != last:
-        if find_match(steps, text, last, stop, True, steps.start_entry_of[0]) != NO_MATCH:
-            place = last
-    return n, place
+    is_gap = place == last or gap == last
+    if not is_gap:
+        is_gap = find_match(view.steps, text, last, stop, True, view.steps.start_entry_of[0]) == NO_MATCH
+    return n, place if is_gap else last
