@@ -43,7 +43,7 @@ from bpe.encoding.kernels.pair_edges import (
 )
 from bpe.splitting.compiled.automaton import compile_automaton
 from bpe.splitting.compiled.classes import N_CODE_POINTS
-from bpe.splitting.compiled.configurations import Configurations
+from bpe.splitting.compiled.configurations import Configurations, joint_symbols
 from bpe.splitting.compiled.syntax import UnsupportedError
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.special_trie import common_prefix
@@ -158,7 +158,7 @@ class NextTokens:
 
     def __init__(self, engine: Engine) -> None:
         vocabulary = engine.vocabulary
-        self._configurations = _configurations_of(engine)
+        self._symbol_of, self._configurations = _configurations_of(engine)
         self._fits = _Fits(vocabulary)
         self._bytes_of, self._id_of, self.size = vocabulary.bytes_of, vocabulary.id_of, vocabulary.size
         added_ids = {*vocabulary.added_tokens.values()}
@@ -198,7 +198,7 @@ class NextTokens:
         symbols, symbol_offsets = np.empty(len(data), np.uint8), np.zeros(self.size + 1, np.int32)
         self._n_begun = np.zeros(self.size, np.int8)
         read_characters(
-            data.copy(), offsets, self._configurations.symbol_of, symbols, symbol_offsets, self._n_begun
+            data.copy(), offsets, self._symbol_of, symbols, symbol_offsets, self._n_begun
         )
         self._make_trie(symbols, symbol_offsets)
         self._ends_inside = np.flatnonzero((self._n_begun > 0) & self._fits.is_whole)
@@ -228,7 +228,7 @@ class NextTokens:
 
     def _find_completions(self) -> None:
         """Find which symbols complete the characters that tokens begin, and the tokens that do."""
-        next_of, symbol_of = self._configurations.next_of, self._configurations.symbol_of
+        next_of, symbol_of = self._configurations.next_of, self._symbol_of
         self._ends_piece = (next_of >= 0) & self._configurations.may_cut[next_of]
         shape = next_of.shape[1:]
         self._may_begin_by_number = np.zeros((len(self._all_begun), *shape), bool)
@@ -333,7 +333,7 @@ class NextTokens:
             text, n = codecs.utf_8_decode(data, "strict", False)
         except UnicodeDecodeError:
             return None
-        symbol_of, next_of = self._configurations.symbol_of, self._configurations.next_of
+        symbol_of, next_of = self._symbol_of, self._configurations.next_of
         for character in text:
             configuration = int(next_of[configuration, symbol_of[ord(character)]])
             if configuration < 0:
@@ -348,7 +348,7 @@ class NextTokens:
     def _find_may_begin(self, begun: bytes) -> list[bool]:
         """Return, by configuration, whether some character that begins so may follow."""
         codes = codes_beginning_with(begun)
-        symbols = self._configurations.symbol_of[codes.start : codes.stop] if codes else np.empty(0, np.int64)
+        symbols = self._symbol_of[codes.start : codes.stop] if codes else np.empty(0, np.int64)
         symbols = np.unique(symbols[symbols >= 0])
         may_begin = np.logical_or.reduce(self._configurations.next_of[:, symbols] >= 0, axis=1)
         return may_begin.tolist()
@@ -525,8 +525,11 @@ class NextTokens:
         return after
 
 
-def _configurations_of(engine: Engine) -> Configurations:
-    """Return the configurations of an engine's pattern; raise if what follows cannot be told."""
+def _configurations_of(engine: Engine) -> tuple[np.ndarray, Configurations]:
+    """Return the symbols of an engine's pattern and its configurations.
+
+    It raises if what follows ids cannot be told.
+    """
     what = ""
     if engine.vocabulary.n_super:
         what = "its supermerges join pieces"
@@ -541,9 +544,10 @@ def _configurations_of(engine: Engine) -> Configurations:
 
 
 @functools.lru_cache(maxsize=16)
-def _compiled(sources: tuple[str, ...], without_token: tuple[int, ...]) -> Configurations:
+def _compiled(sources: tuple[str, ...], without_token: tuple[int, ...]) -> tuple[np.ndarray, Configurations]:
     automata = [compile_automaton(source) for source in sources]
-    return Configurations(automata, _is_encoded(without_token) if without_token else None)
+    symbol_of, symbols = joint_symbols(automata, _is_encoded(without_token) if without_token else None)
+    return symbol_of, Configurations(automata, symbols)
 
 
 def _code_of(end: bytes) -> int:

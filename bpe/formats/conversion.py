@@ -241,7 +241,7 @@ def encoders(
             is_1_0 = not hasattr(tokenizers, "models")
             if format == "huggingface":
                 file = Path(path, TOKENIZER) if Path(path).is_dir() else path
-                other = tokenizers.Tokenizer.from_file(os.fspath(file))
+                other: Any = tokenizers.Tokenizer.from_file(os.fspath(file))
                 if is_1_0:
                     other.truncation = other.padding = None
                     other.encode("a")  # the first text shows whether it has code for the pattern

@@ -95,7 +95,9 @@ _SPELLINGS: dict[tuple[str, ...], str] = {
 _OTHER_NAMES = {"r50k_base": "gpt2", "p50k_base": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}
 _NAMES = frozenset({*PATTERNS, *_OTHER_NAMES})
 _HELP = f"Named patterns: {', '.join(PATTERNS)}"
-_SPECIALIZED = frozenset().union(*_NAME_OF)  # their windows become machine code
+_NAMED = frozenset().union(*_NAME_OF)  # their expressions
+# Their windows become machine code; those of several expressions would take too long to compile.
+_SPECIALIZED = frozenset(sources[0] for sources in _NAME_OF if len(sources) == 1)
 # The other engines read these as the package does.
 READ_ALIKE = {source for sources, name in _NAME_OF.items() if name != "none" for source in sources}
 Dialect: TypeAlias = Literal["regex", "rust", "oniguruma"]
@@ -184,7 +186,7 @@ class Pattern:
         try:
             sources = tuple(translated(source, dialect) for source in given)
             check_expressions(sources)
-            for source in (each for each in sources if each not in _SPECIALIZED):  # these are valid
+            for source in (each for each in sources if each not in _NAMED):  # these are valid
                 compiled(source)
         except ValueError as error:
             raise ValueError(f"{error}. {_HELP}") from None

@@ -14,7 +14,7 @@ can, the automaton decides the places that are left open, and the ends are writt
 
 import numpy as np
 
-from bpe.splitting.compiled.matching import find_match
+from bpe.splitting.compiled.matching import NO_MATCH, UNDECIDED, find_match
 from bpe.splitting.compiled.windows import AHEAD, BEHIND, PLACES
 from structures.kernels import (
     BYTE_LANES,
@@ -47,7 +47,7 @@ _LEAST_BITS = 0x100B0700
 _MARKS, _CONTINUED = 0xC0C0C000, 0x80808000  # what the later bytes of a character begin with
 BEYOND_ASCII = np.int64(-0x7F7F7F7F7F7F7F80)  # the top bit of each of eight bytes
 _AT_ONCE = 16
-_INSIDE, _UNDECIDED = -1, -2
+_INSIDE = -1
 
 
 @inner
@@ -153,16 +153,6 @@ def look_at_all(view, groups, first, after, found, undecided):
 
 
 @inner
-def last_found(found, word, lane):
-    """Return the last place found before a lane of a word, counted from the first lane of all; or -1."""
-    lanes = found[word] & ((np.int64(1) << lane) - 1)
-    while lanes == 0 and word > 0:
-        word -= 1
-        lanes = found[word]
-    return word * BYTE_LANES + highest_lane(lanes)
-
-
-@inner
 def drop_after(found, word, lane, n_words):
     """Drop what was found from a lane of a word on."""
     found[word] &= (np.int64(1) << lane) - 1
@@ -174,24 +164,35 @@ def drop_after(found, word, lane, n_words):
 def decide(steps, text, places, at, stop, found, undecided):
     """Decide the places that windows leave open: the automaton runs from the end before each of them.
 
-    `at` is the end of the last piece before the words, in bytes; the first character of the words; and the
-    one after their last. What is decided moves from `undecided` to `found`. Return :data:`_INSIDE` if all is;
-    else where the piece across the end of the words ends, or :data:`_UNDECIDED`: `found` stops before it.
+    `at` is the end of the last piece before the words, in bytes; a place where no match begins, such as that
+    end, or -1; the first character of the words; and the one after their last. What is decided moves from
+    `undecided` to `found`. Return :data:`_INSIDE` if all is; else where the piece across the end of the words
+    ends, or :data:`UNDECIDED`: `found` stops before it. And the last place where no match begins.
     """
-    last, first, after = at
+    last, gap, first, after = at
     entry, n_words = steps.start_entry_of[0], (after - first + BYTE_LANES - 1) // BYTE_LANES
     for word in range(n_words):
+        begin = first + word * BYTE_LANES
         while undecided[word] != 0:
             lane = lowest_lane(undecided[word])
-            before, c = last_found(found, word, lane), first + word * BYTE_LANES + lane
-            start = places[first + before] if before >= 0 else last
-            end = find_match(steps, text, start, stop, True, entry)
-            if end <= start or end >= places[after]:
+            c, before = begin + lane, found[word] & ((np.int64(1) << lane) - 1)
+            start, end = places[begin + highest_lane(before)] if before != 0 else last, NO_MATCH
+            if start != gap:
+                end = find_match(steps, text, start, stop, True, entry)
+            if end == NO_MATCH:
+                # What is between two matches goes on at least up to here: it ends where a match begins.
+                gap = start
+                end = find_match(steps, text, places[c], stop, True, entry)
+                if end == NO_MATCH:
+                    undecided[word] &= undecided[word] - 1
+                    continue
+                end = smaller(end, places[c])
+            if end == UNDECIDED or end >= places[after]:
                 drop_after(found, word, lane, n_words)
-                return _UNDECIDED if end <= start else end
+                return end, gap
             c = larger(c + end - places[c], c)  # if all characters are of one byte
             if c >= after or places[c] != end:
-                c = first + word * BYTE_LANES + lane
+                c = begin + lane
                 while places[c] < end:
                     c += 1
             c -= first
@@ -200,7 +201,9 @@ def decide(steps, text, places, at, stop, found, undecided):
             for k in range(word, here):
                 undecided[k] = 0
             undecided[here] &= np.int64(-2) << lane
-    return _INSIDE
+        if found[word] != 0:
+            last = places[begin + highest_lane(found[word])]
+    return _INSIDE, gap
 
 
 @inner
@@ -226,23 +229,25 @@ def put_ends(places, c, found, has_room, ends, n):
 
 @inner
 def cut_bulk(view, text, start, stop, readable, ends, n):
-    """Write the ends of the pieces of a segment to `ends`, except for the last ones; return the new `n`.
+    """Write the ends of the pieces of a segment to `ends`, except for the last ones.
 
-    The text can be read up to `readable`, which is `stop` or after it.
+    The text can be read up to `readable`, which is `stop` or after it. Return the new `n`, and the place from
+    which the search for the next match goes on: the last end, or a place in what lies between two matches.
     """
     groups, places = local_bytes(_ROOM_GROUPS), local_words(_ROOM_PLACES)
     found, undecided = local_words(_ROOM_WORDS), local_words(_ROOM_WORDS)
     for k in range(BEHIND):  # the text before the segment decides nothing
         groups[k] = 0
-    n_first, last = n, start  # `last`: end of the last piece
+    n_first, last, gap = n, start, np.int64(-1)  # `last`: end of the last piece
     chunk, first = start, 1  # where its first character begins; the first character that is not decided
+    place = start  # up to here, all is decided
     while True:
         n_characters = read_characters(view, text, chunk, stop, readable, groups, places)
         after = n_characters - AHEAD + 1
         if after <= first:
-            return n
+            break
         n_words = look_at_all(view, groups, first, after, found, undecided)
-        end = decide(view.steps, text, places, (last, first, after), stop, found, undecided)
+        end, gap = decide(view.steps, text, places, (last, gap, first, after), stop, found, undecided)
         for word in range(n_words):
             c = first + word * BYTE_LANES
             has_room = (places[c] + _AT_ONCE <= stop) & (c + BYTE_LANES <= n_characters)
@@ -250,10 +255,15 @@ def cut_bulk(view, text, start, stop, readable, ends, n):
         if end >= 0:
             ends[n] = end
             n += 1
-        if end == _UNDECIDED or n_characters < _ENOUGH:
-            return n
         last = np.int64(ends[n - 1]) if n > n_first else start
+        place = last if end == UNDECIDED else larger(last, places[after])
+        if end == UNDECIDED or n_characters < _ENOUGH:
+            break
         if end >= 0:
             chunk, first = end, 1
         else:
             chunk, first = places[larger(after - BEHIND, 0)], smaller(after, BEHIND)
+    is_gap = place == last or gap == last
+    if not is_gap:
+        is_gap = find_match(view.steps, text, last, stop, True, view.steps.start_entry_of[0]) == NO_MATCH
+    return n, place if is_gap else last

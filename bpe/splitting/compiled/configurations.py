@@ -34,7 +34,7 @@ import numpy as np
 
 from bpe.splitting.compiled.automaton import MAX_DELAY, NO_MATCH, Automaton
 from bpe.splitting.compiled.classes import N_CODE_POINTS
-from bpe.splitting.compiled.syntax import UnsupportedError
+from bpe.splitting.compiled.syntax import StepBudget, UnsupportedError
 
 MATCH, GAP, BEGIN_MATCH, BEGIN_GAP = range(4)
 NEVER = -1
@@ -156,15 +156,17 @@ class _Stage:
 class Configurations:
     """The configurations of a pattern, numbered, as tables.
 
-    A symbol stands for characters that all expressions treat alike. `is_used`, by code point, says which
-    characters texts have; surrogates are none.
+    `symbols` are those of texts: for each, its number in every one of the expressions.
     """
 
-    def __init__(self, automata: Sequence[Automaton], is_used: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        automata: Sequence[Automaton],
+        symbols: Sequence[tuple[int, ...]],
+        budget: StepBudget | None = None,
+    ) -> None:
         self._stages = [_Stage(automaton) for automaton in automata]
-        is_used = np.ones(N_CODE_POINTS, bool) if is_used is None else is_used.copy()
-        is_used[0xD800:0xE000] = False
-        self.symbol_of, self._symbols = _joint_symbols(automata, is_used)
+        self._symbols = symbols
         self._number_of: dict[Configuration, int] = {}
         self._found: list[Configuration] = []
         first = [self._number(each) for each in self._fresh(0)]
@@ -172,7 +174,9 @@ class Configurations:
         for configuration in self._found:
             if len(self._found) > _MAX_CONFIGURATIONS:
                 raise UnsupportedError("an expression with too many configurations")
-            rows.append([self._read(configuration, symbols) for symbols in self._symbols])
+            if budget:
+                budget.spend(len(symbols) * sum(1 + len(part[3]) for part in configuration))
+            rows.append([self._read(configuration, numbers) for numbers in symbols])
             cuts.append([self._number(each) for each in self._cut(configuration)])
             ends.append(self._may_end(configuration, 0))
         self._drop_dead(first, rows, cuts, ends)
@@ -258,10 +262,16 @@ def _can_be_met(automaton: Automaton) -> np.ndarray:
             return can_be_met
 
 
-def _joint_symbols(
-    automata: Sequence[Automaton], is_used: np.ndarray
+def joint_symbols(
+    automata: Sequence[Automaton], is_used: np.ndarray | None = None
 ) -> tuple[np.ndarray, list[tuple[int, ...]]]:
-    """Return symbols by code point, -1 of others, and the symbols of all expressions that each stands for."""
+    """Return the symbol of each code point, -1 of others; and each symbol's number in all expressions.
+
+    A symbol stands for characters that all expressions treat alike. `is_used`, by code point, says which
+    characters texts have; surrogates are none.
+    """
+    is_used = np.ones(N_CODE_POINTS, bool) if is_used is None else is_used.copy()
+    is_used[0xD800:0xE000] = False
     joint = np.zeros(N_CODE_POINTS, np.int64)
     for automaton in automata:
         joint = joint * automaton.n_symbols + automaton.symbol_of

@@ -78,9 +78,10 @@ def cut_segment(view, data, start, stop, readable, is_open, text_start, ends, n)
     place = start
     if view.has_windows:
         n_before = n
-        n = cut_bulk(view.windows, data, start, stop, readable, ends, n)
-        if n > n_before:
-            place = np.int64(ends[n - 1])
+        n, place = cut_bulk(view.windows, data, start, stop, readable, ends, n)
+        last = np.int64(ends[n - 1]) if n > n_before else start
+        if place > last:
+            unmatched = last
     while place < stop:
         before = symbol_before(automaton, data, place, text_start) if automaton.looks_behind else 0
         end = find_in_linear_time(automaton, data, place, stop, is_open, automaton.start_entry_of[before])

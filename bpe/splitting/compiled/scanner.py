@@ -34,8 +34,9 @@ class Scanner:
             automaton = compile_automaton(source, budget)
             lookahead = find_lookahead(automaton, budget)
             windows_budget = StepBudget()
-            windows = None if lookahead.meet else derive_windows(automaton, windows_budget)
-            prefilter = derive_prefilter(automaton) if windows is None else None
+            prefilter = derive_prefilter(automaton)
+            no_windows = lookahead.meet or prefilter is not None
+            windows = None if no_windows else derive_windows(automaton, windows_budget)
             self.steps += windows_budget.spent
             automata.append(automaton)
             has_windows.append(windows is not None)

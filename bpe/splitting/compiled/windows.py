@@ -14,10 +14,10 @@ then their windows are open. Open windows are left to the automaton.
 
 The windows in which a piece ends are a union of *products*: sets of groups, one set for each place.
 
-The verdicts are found like this. A text and its true pieces are a path through *configurations*. A
-configuration is the state of the current piece and the states of all earlier pieces that could still become
-longer, but must not. All configurations are run over every window. If all paths that survive, with any text
-after the window, agree whether a piece ends at the bar, then the window decides.
+The verdicts are found like this. A text and its true pieces, which are matches and what lies between two of
+them, are a path through *configurations* (:mod:`bpe.splitting.compiled.configurations`). All configurations
+are run over every window. If all paths that survive, with any text after the window, agree whether a piece
+ends at the bar, then the window decides.
 
 Patterns whose matches are far apart have a *prefilter* instead: the two characters with which a match may
 begin. A pattern such as that of SuperBPE matches numbers and some punctuation, and what lies between its
@@ -34,20 +34,19 @@ begin a match are in a product of two sets of bits::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from bpe.splitting.compiled.automaton import MAX_DELAY, NO_MATCH, Automaton
+from bpe.splitting.compiled.automaton import NO_MATCH, Automaton
 from bpe.splitting.compiled.classes import N_CODE_POINTS
+from bpe.splitting.compiled.configurations import Configurations
 from bpe.splitting.compiled.syntax import StepBudget, UnsupportedError
 
 BEHIND, AHEAD = 3, 2
 GROUPS = 8
 PLACES = BEHIND + AHEAD
-_MAX_CONFIGURATIONS = 2_000
 _MAX_PRODUCTS = 64
 _ENTRIES = 100  # of the transition table, which are looked at in one step of the budget
 
@@ -57,11 +56,6 @@ _FREQUENT_FIRST = (
 )
 
 _NO, _YES, _OPEN = 0, 1, 2
-
-# An earlier piece: the state reached from its beginning, the number of symbols since its end (up to a limit),
-# and whether the match that ended there is the last one found.
-EarlierPiece: TypeAlias = tuple[int, int, int]
-Configuration: TypeAlias = tuple[int, frozenset[EarlierPiece]]
 
 
 @dataclass(frozen=True)
@@ -76,24 +70,6 @@ class Windows:
 
 
 # ------------------------------------------------------------------------------------------------ groups
-def _always_matches(automaton: Automaton) -> bool:
-    """Return whether every place of every text has a match that is not empty."""
-    if (automaton.start_of != automaton.start_not_empty_of).any():
-        return False
-    symbols = slice(0, automaton.n_symbols)  # a text is not empty; later the end may follow
-    unmatched = [int(automaton.start_of[0])]
-    known = np.arange(len(automaton.next_state)) == unmatched[0]
-    for state in unmatched:
-        followers = automaton.next_state[state, symbols]
-        followers = np.unique(followers[automaton.delay_of[followers] == NO_MATCH])
-        if not automaton.alive[followers].all():
-            return False
-        unmatched += followers[~known[followers]].tolist()
-        known[followers] = True
-        symbols = slice(None)
-    return True
-
-
 def _grouped(automaton: Automaton, symbols: list[int], budget: StepBudget) -> list[list[int]]:
     """Return groups of symbols that lead from every state to the same next state."""
     budget.spend(automaton.next_state.size // _ENTRIES + len(automaton.next_state))
@@ -104,15 +80,19 @@ def _grouped(automaton: Automaton, symbols: list[int], budget: StepBudget) -> li
     return list(groups.values())
 
 
+def _ascii_frequency(automaton: Automaton) -> np.ndarray:
+    """Return, by symbol, roughly how often its characters of ASCII occur."""
+    frequencies = [1 / (1 + (_FREQUENT_FIRST + chr(c)).index(chr(c))) for c in range(128)]
+    return np.bincount(automaton.symbol_of[:128], frequencies, automaton.n_symbols)
+
+
 def _choose_groups(automaton: Automaton, budget: StepBudget) -> list[list[int]]:
     """Return at most :data:`GROUPS` groups of the symbols."""
     blocks = range(0, N_CODE_POINTS, 1 << 16)  # numpy makes an int64 of each
     n_characters = sum(
         np.bincount(automaton.symbol_of[i : i + (1 << 16)], minlength=automaton.n_symbols) for i in blocks
     )
-    ascii_frequencies = [1 / (1 + (_FREQUENT_FIRST + chr(c)).index(chr(c))) for c in range(128)]
-    of_ascii = np.bincount(automaton.symbol_of[:128], ascii_frequencies, automaton.n_symbols)
-    frequency = of_ascii + 1e-5 * n_characters
+    frequency = _ascii_frequency(automaton) + 1e-5 * n_characters
     alike = sorted(range(automaton.n_symbols), key=lambda symbol: -frequency[symbol])
     groups = _grouped(automaton, alike, budget)
     others: list[int] = []
@@ -129,115 +109,37 @@ def _choose_groups(automaton: Automaton, budget: StepBudget) -> list[list[int]]:
     return [*groups, others] if others and len(groups) < GROUPS else groups
 
 
-# ----------------------------------------------------------------------------------------- configurations
-def _can_be_right(automaton: Automaton, budget: StepBudget) -> np.ndarray:
-    """Return, by the parts of an EarlierPiece, whether some text after it makes its end right."""
-    follower = automaton.next_state
-    can_be_right = np.zeros((len(follower), MAX_DELAY + 2, 2), np.bool_)
-    while True:
-        budget.spend(2 * (MAX_DELAY + 2) * follower.size // _ENTRIES)
-        before = can_be_right.copy()
-        for age in range(MAX_DELAY + 2):
-            older = min(age + 1, MAX_DELAY + 1)
-            for is_last in (0, 1):
-                delay = automaton.delay_of[follower]
-                later = np.where(delay == NO_MATCH, is_last, delay == older)
-                holds = np.where(automaton.alive[follower], before[follower, older, later], later)
-                can_be_right[:, age, is_last] = holds.any(axis=1)
-        if (can_be_right == before).all():
-            return can_be_right
+# ---------------------------------------------------------------------------------------------- verdicts
+def _find_verdicts(automaton: Automaton, groups: list[list[int]], budget: StepBudget) -> np.ndarray:
+    """Return the verdict of every window: (groups,) * PLACES."""
+    found = Configurations([automaton], [(symbol,) for symbol in range(automaton.n_symbols)], budget)
+    ways = [{(here, False), *((after, True) for after in cuts)} for here, cuts in enumerate(found.cuts_of)]
+    # [configuration][group]: the configurations after it, and whether a piece ends before them
+    steps: list[list[set[tuple[int, bool]]]] = []
+    for row in found.next_of.tolist():
+        after = [{row[symbol] for symbol in group} - {-1} for group in groups]
+        steps.append([set().union(*(ways[here] for here in each)) for each in after])
+    verdict_of: dict[tuple[int, frozenset[tuple[int, bool]]], np.ndarray] = {}
 
+    def run(place: int, paths: frozenset[tuple[int, bool]]) -> np.ndarray:
+        """Return the verdicts after some paths: pairs (configuration, whether a piece ended at the bar)."""
+        if place == PLACES:
+            ended = {bit for _, bit in paths}
+            return np.array(_OPEN if len(ended) > 1 else int(True in ended), np.uint8)
+        if (place, paths) not in verdict_of:
+            budget.spend(len(groups) * (1 + len(paths)))
+            verdict_of[place, paths] = np.stack(
+                [run(place + 1, read(place, paths, g)) for g in range(len(groups))]
+            )
+        return verdict_of[place, paths]
 
-class _Paths:
-    """The paths of true pieces through the configurations of an automaton."""
-
-    def __init__(self, automaton: Automaton, groups: list[list[int]], budget: StepBudget) -> None:
-        self.budget = budget
-        self.next_state = automaton.next_state.tolist()
-        self.delay_of = automaton.delay_of.tolist()
-        self.alive = automaton.alive.tolist()
-        self.start = int(automaton.start_of[0])
-        self.n_symbols = automaton.n_symbols
-        self.groups = groups
-        self.can_be_right = _can_be_right(automaton, budget)
-        self.number_of: dict[Configuration, int] = {}
-        self.configurations: list[Configuration] = []
-        # [configuration][group]: the next configurations, and whether a piece ends before them
-        self.steps: list[list[set[tuple[int, bool]]]] = []
-
-    def explore(self) -> bool:
-        """Find all configurations and their successors; return whether they are few enough."""
-        self.number((self.start, frozenset()))
-        while len(self.steps) < len(self.configurations) <= _MAX_CONFIGURATIONS:
-            configuration = self.configurations[len(self.steps)]
-            self.budget.spend(self.n_symbols * (1 + len(configuration[1])))
-            follows = [set(self.step(configuration, symbol)) for symbol in range(self.n_symbols)]
-            self.steps.append([set.union(*(follows[symbol] for symbol in group)) for group in self.groups])
-        return len(self.configurations) <= _MAX_CONFIGURATIONS
-
-    def number(self, configuration: Configuration) -> int:
-        if configuration not in self.number_of:
-            self.number_of[configuration] = len(self.configurations)
-            self.configurations.append(configuration)
-        return self.number_of[configuration]
-
-    def follow(self, earlier: EarlierPiece, symbol: int) -> EarlierPiece | bool:
-        """Return an earlier piece after a symbol; if it is decided, whether the end of the piece is right."""
-        state, age, is_last = earlier
-        state = self.next_state[state][symbol]
-        age = min(age + 1, MAX_DELAY + 1)
-        delay = self.delay_of[state]
-        if delay != NO_MATCH:
-            is_last = int(delay == age)
-        return (state, age, is_last) if self.alive[state] else bool(is_last)
-
-    def step(self, configuration: Configuration, symbol: int) -> Iterator[tuple[int, bool]]:
-        """Yield the configurations after a symbol, and whether a piece ends before each."""
-        state, earlier_pieces = configuration
-        kept = set()
-        for earlier in earlier_pieces:
-            after = self.follow(earlier, symbol)
-            if after is False or (after is not True and not self.can_be_right[after]):
-                return
-            if after is not True:
-                kept.add(after)
-        state = self.next_state[state][symbol]
-        if self.alive[state]:
-            yield self.number((state, frozenset(kept))), False
-        earlier = (state, 0, int(self.delay_of[state] == 0))
-        if not self.alive[state]:
-            if earlier[2]:
-                yield self.number((self.start, frozenset(kept))), True
-        elif self.can_be_right[earlier]:
-            yield self.number((self.start, frozenset([*kept, earlier]))), True
-
-    def verdicts(self) -> np.ndarray:
-        """Return the verdict of every window: (groups,) * PLACES."""
-        n = len(self.groups)
-        verdict_of: dict[tuple[int, frozenset[tuple[int, int]]], np.ndarray] = {}
-
-        def run(place: int, found: frozenset[tuple[int, int]]) -> np.ndarray:
-            """Return the verdicts after `found`: pairs (configuration, whether a piece ended)."""
-            if place == PLACES:
-                ended = {bit for _, bit in found}
-                return np.array(_OPEN if len(ended) > 1 else max(ended, default=_NO), np.uint8)
-            key = place, found
-            if key not in verdict_of:
-                verdict_of[key] = np.stack([run(place + 1, self.advance(place, found, g)) for g in range(n)])
-            return verdict_of[key]
-
-        return run(0, frozenset((i, 0) for i in range(len(self.configurations))))
-
-    def advance(
-        self, place: int, found: frozenset[tuple[int, int]], group: int
-    ) -> frozenset[tuple[int, int]]:
+    def read(place: int, paths: frozenset[tuple[int, bool]], group: int) -> frozenset[tuple[int, bool]]:
+        """Return the paths after one more character."""
         at_bar = place == BEHIND - 1
-        self.budget.spend(1 + len(found))
-        return frozenset(
-            (after, int(ended) if at_bar else bit)
-            for i, bit in found
-            for after, ended in self.steps[i][group]
-        )
+        after = ((after, ended, bit) for here, bit in paths for after, ended in steps[here][group])
+        return frozenset((here, ended if at_bar else bit) for here, ended, bit in after)
+
+    return run(0, frozenset((here, False) for here in range(len(steps))))
 
 
 # --------------------------------------------------------------------------------------------- products
@@ -271,15 +173,12 @@ def _products(wanted: np.ndarray, allowed: np.ndarray) -> np.ndarray:
 
 def derive_windows(automaton: Automaton, budget: StepBudget | None = None) -> Windows | None:
     """Return the windows of an automaton; None if they would not help or take too many steps."""
-    if automaton.looks_behind or not _always_matches(automaton):
+    if automaton.looks_behind or not np.array_equal(automaton.start_of, automaton.start_not_empty_of):
         return None
     budget = budget or StepBudget()
     try:
         groups = _choose_groups(automaton, budget)
-        paths = _Paths(automaton, groups, budget)
-        if not paths.explore():
-            return None
-        verdicts = paths.verdicts()
+        verdicts = _find_verdicts(automaton, groups, budget)
     except UnsupportedError:
         return None
     ends = _products(verdicts == _YES, verdicts != _NO)
@@ -322,7 +221,7 @@ def as_constants(automaton: Automaton, windows: Windows) -> tuple[Any, Any, Any]
 
 # ------------------------------------------------------------------------------------------- prefilter
 PREFIX = 2  # characters
-_N_ASCII = 128
+_MOST_CANDIDATES = 1 / 8  # of the places of usual text: windows are faster where there are more
 
 
 @dataclass(frozen=True)
@@ -338,15 +237,19 @@ def derive_prefilter(automaton: Automaton) -> Prefilter | None:
     start = int(automaton.start_of[0])
     if automaton.looks_behind or automaton.delay_of[start] != NO_MATCH or automaton.covers:
         return None
-    symbols = np.unique(automaton.symbol_of[:_N_ASCII])
+    frequency = _ascii_frequency(automaton)
+    symbols = np.flatnonzero(frequency)
     after = automaton.next_state[start, symbols]
     later = automaton.next_state[after][:, symbols]
     found, found_later = automaton.delay_of[after] != NO_MATCH, automaton.delay_of[later] != NO_MATCH
     # By the first symbol and the second.
     may_begin = found[:, None] | (automaton.alive[after][:, None] & (automaton.alive[later] | found_later))
+    share = frequency[symbols] / frequency.sum()
+    if share @ may_begin @ share > _MOST_CANDIDATES or not may_begin.any():
+        return None
     alike = np.concatenate([may_begin, may_begin.T], axis=1)
     _, first_of, group = np.unique(alike, axis=0, return_index=True, return_inverse=True)
-    if len(first_of) > GROUPS or may_begin.all() or not may_begin.any():
+    if len(first_of) > GROUPS:
         return None
     bits = 1 << np.arange(len(first_of))
     group_of = np.zeros(automaton.n_symbols, np.uint8)

@@ -13,7 +13,7 @@ import bpe.ids
 from bpe.encoding.next_tokens import _Fits
 from bpe.reference import ids as twin
 from bpe.splitting.compiled.automaton import compile_automaton
-from bpe.splitting.compiled.configurations import Configurations
+from bpe.splitting.compiled.configurations import Configurations, joint_symbols
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary.byte_level import text_of
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -34,11 +34,13 @@ LONGEST = 3  # bytes of a token
 @pytest.mark.parametrize("name", COMPILED)
 def test_configurations_cut_as_the_pattern(name):
     pattern = bpe.Pattern.of(PATTERNS[name])
-    tables = Configurations([compile_automaton(source) for source in pattern.sources])
+    automata = [compile_automaton(source) for source in pattern.sources]
+    symbol_of, symbols = joint_symbols(automata)
+    tables = Configurations(automata, symbols)
     for text in map(bytes.decode, twin.texts_over(LETTERS[name], 5)[1:]):
         ways = [(here, []) for here in tables.first]
         for n, character in enumerate(text, 1):
-            read = [(tables.next_of[here, tables.symbol_of[ord(character)]], ends) for here, ends in ways]
+            read = [(tables.next_of[here, symbol_of[ord(character)]], ends) for here, ends in ways]
             ways = [(here, ends) for here, ends in read if here >= 0]
             if n < len(text):
                 ways += [(after, [*ends, n]) for here, ends in ways for after in tables.cuts_of[here]]

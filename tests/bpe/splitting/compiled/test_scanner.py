@@ -39,6 +39,7 @@ ODD = {
     "empty matches": r"a*|(?=1)",
     "lines": r"(?m)^.*$",
     "edges": r"\A\s+|\s+\Z|\bA\w*|\S+?\B",
+    "words": r"\w+",
     "behind": r"(?<=a)b+|(?<!\s)[A-Z]\w*|'(?!s)|(?s:.)",
     "lazy": r"x*?y|\w{2,3}?\d|\W{1,2}+",
     "prefixes": r"(?:ab|a)(?:c|bcd)?|b",
@@ -274,12 +275,12 @@ def test_most_of_a_text_is_decided(name, book):
 
 # ------------------------------------------------------------------------------------------ the windows
 WINDOWED = ["gpt2", "cl100k", "o200k", "llama3", "qwen2", "whitespace", "none", "tiktoken's cl100k"]
-WINDOWED += ["numbers and words", "far ahead", "triples"]
+WINDOWED += ["numbers and words", "far ahead", "triples", "lazy", "words", "case-insensitive"]
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_which_have_windows(name):
-    """Patterns have windows if they do not look behind, match everywhere and memoize nothing."""
+    """Patterns have windows if they do not look behind, match no empty text and memoize nothing."""
     scanner = scanner_of(sources_of(name))
     assert scanner.has_windows == (name in WINDOWED and not scanner.memoizes)
 
@@ -309,6 +310,14 @@ def test_windows_cut_the_text(name, book):
     scanner = Scanner(sources_of(name))
     scanner._tables = [tables_of(automaton, everywhere, specialized=True)]
     assert len(scanner.split(data)) > 0.9 * len(data), "windows in code are used, not the tables"
+
+
+def test_windows_cut_what_lies_between_matches(book):
+    automaton, windows = windows_of(PATTERNS["words"])
+    data = (book + "..., !! " * 500 + "x").encode()
+    assert pieces_with(windows, automaton, data) == by_regex(sources_of("words"), data)
+    everywhere = dataclasses.replace(windows, ends=windows.ends[:1] | 0xFF)
+    assert len(pieces_with(everywhere, automaton, data)) > 0.9 * len(data)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "llama3", "qwen2"])
