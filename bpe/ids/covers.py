@@ -44,7 +44,8 @@ def covers(tok: Tokenizer, prefix: str | bytes, *, specials: bool = False) -> Co
     Returns
     -------
     Covers
-        None if no text begins with the prefix, as it is not UTF-8; an empty one if the prefix is empty.
+        Those of an empty prefix are one, the empty list. If no text begins with the prefix, as it is not
+        UTF-8, there are none.
 
     Raises
     ------
