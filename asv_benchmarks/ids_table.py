@@ -5,6 +5,10 @@
     python asv_benchmarks/ids_table.py windows VOCABULARIES TEXT      what going some ids back gets wrong
     python asv_benchmarks/ids_table.py masks VOCABULARIES TEXT ...    which ids may follow; ends with 1 if one
                                                                       of a text may not
+    python asv_benchmarks/ids_table.py refused VOCABULARIES TEXT ...  the same for every id of whole texts
+    python asv_benchmarks/ids_table.py memory VOCABULARIES TEXT       of what masks are made of
+    python asv_benchmarks/ids_table.py covers VOCABULARIES TEXT ...   of long prefixes; ends with 1 if not one
+                                                                      begins the ids of the text
 
 VOCABULARIES is a folder as for ``same.py ids``. For ``seams``, vocabularies with other patterns and with
 superwords are trained, too. Results are compared with those of encoding the whole before it is measured.
@@ -17,10 +21,13 @@ import benchmarks._common  # noqa: F401  # compiled code does everything, and is
 # isort: split
 
 import json
+import os
 import random
 import sys
+import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -41,6 +48,9 @@ SEAMS = 10_000  # of each vocabulary
 CALLS = 200
 AROUND = 300  # characters on both sides of a seam, at most
 MASKS = 20_000  # of each text
+WALKS = 1_000_000  # ids after others that are remembered
+PREFIX, PREFIXES = 100_000, 300  # bytes, and how many
+SEPARATOR = b"<|endoftext|>"
 WINDOWS = (8, 64)  # ids that a heuristic goes back
 DIGITS = 600  # in a number, at most
 FROM_THE_RIGHT = r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
@@ -265,6 +275,114 @@ def masks(folder: Path, texts: tuple[Path, ...], most: int) -> None:
             times = (build, np.median(pushes), np.median(new), np.percentile(new, 99), known)
             cells = (name, path.name, f"{len(ids):,}", "0", f"{n_pairs / max(len(ids), 1):.2%}")
             click.echo(f"| {' | '.join([*cells, *map(in_units, times)])} |")
+
+
+@main.command()
+@vocabularies_argument
+@texts_argument
+@click.option("--megabytes", default=20, help="Of each text.")
+@click.option("--processes", default=os.cpu_count())
+def refused(folder: Path, texts: tuple[Path, ...], megabytes: int, processes: int) -> None:
+    """Look at the mask before each id of texts, which are cut into documents."""
+    click.echo(f"| vocabulary | text | documents | ids | refused | time |\n|{'---|' * 6}")
+    for name in PATTERNS:
+        with ProcessPoolExecutor(processes, initializer=begin_walks, initargs=(folder, name)) as pool:
+            for path in texts:
+                started = perf_counter()
+                with path.open("rb") as file:
+                    documents = file.read(megabytes * 1_000_000).split(SEPARATOR)
+                documents[-1] = documents[-1].decode(errors="ignore").encode()
+                found = [*pool.map(walk, documents, chunksize=8)]
+                if places := [(n, place) for n, (_, place) in enumerate(found) if place is not None]:
+                    sys.exit(
+                        f"{name}, {path}: document {places[0][0]} has an id that is refused, {places[0][1]}"
+                    )
+                n_ids, seconds = sum(n for n, _ in found), f"{perf_counter() - started:.0f} s"
+                cells = (name, path.name, f"{len(documents):,}", f"{n_ids:,}", "0", seconds)
+                click.echo(f"| {' | '.join(cells)} |")
+
+
+WALKED: dict[str, Any] = {}  # in a process of its own: the tokenizer, and where ids lead
+
+
+def begin_walks(folder: Path, name: str) -> None:
+    WALKED.update(tok=loaded(folder, name), after={})
+
+
+def walk(document: bytes) -> tuple[int, int | None]:
+    """Return the number of ids of a text, and the place of the first that is refused."""
+    tok, after = WALKED["tok"], WALKED["after"]
+    tokens = tok.engine.next_tokens
+    ids, here = tok.encode_ordinary(document), tokens.first
+    for place, token_id in enumerate(ids):
+        if (here, token_id) in after:
+            here = after[here, token_id]
+            continue
+        following = tokens.after(here, token_id, False)
+        if not (following and tokens.mask(here)[token_id]):
+            return len(ids), place
+        if len(after) > WALKS:
+            after.clear()
+        after[here, token_id] = following
+        here = following
+    return len(ids), None if tokens.may_end(here) else len(ids)
+
+
+@main.command()
+@vocabularies_argument
+@click.argument("text", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def memory(folder: Path, text: Path) -> None:
+    """Measure what is allocated for the first state of a tokenizer, and after masks and covers of a text."""
+    click.echo("| vocabulary | first state, MB | after masks | after covers |\n|---|---|---|---|")
+    for name in PATTERNS:
+        tok = loaded(folder, name)
+        book = text.read_text("utf-8", "replace")
+        ids = tok.encode_ordinary(book)[:MASKS]
+        tracemalloc.start()
+        state = bpe.ids.canonical_state(tok)
+        sizes = [tracemalloc.get_traced_memory()[0]]
+        for token_id in ids:
+            state.mask()
+            state.push(token_id)
+        sizes.append(tracemalloc.get_traced_memory()[0])
+        bpe.ids.covers(tok, book[:LONG])
+        sizes.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+        click.echo(f"| {' | '.join([name, *(f'{size / 1e6:.1f}' for size in sizes)])} |")
+
+
+# ------------------------------------------------------------------------------------------------- covers
+@main.command()
+@vocabularies_argument
+@texts_argument
+@click.option("--seed", default=0)
+def covers(folder: Path, texts: tuple[Path, ...], seed: int) -> None:
+    """Find the covers of beginnings of texts that are cut anywhere, the second time: tables are made then."""
+    columns = ("vocabulary", "text", "covers, median", "paths at most", "median", "99 %", "at most")
+    click.echo(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
+    chance = random.Random(seed)
+    for name in PATTERNS:
+        tok = loaded(folder, name)
+        for path in texts:
+            data = path.read_bytes()[: 20 * LONG].decode(errors="ignore").encode()
+            times, sizes, n_paths = list[float](), list[int](), list[int]()
+            for _ in range(PREFIXES):
+                start = chance.randrange(max(len(data) - PREFIX - AROUND, 1))
+                start += next(n for n in range(4) if data[start + n] & 0xC0 != 0x80)
+                prefix, whole = data[start : start + PREFIX], data[start : start + PREFIX + AROUND]
+                found = bpe.ids.covers(tok, prefix)
+                ids = tok.encode_ordinary(whole.decode(errors="ignore"))
+                fitting = [
+                    before for before, last in found.paths
+                    if ids[: len(before)] == before and ids[len(before)] in last
+                ]  # fmt: skip
+                must_be(f"{name}, {path}, byte {start}: covers", len(fitting), 1)
+                times.append(best(partial(bpe.ids.covers, tok, prefix), 3))
+                sizes.append(len(found))
+                n_paths.append(len(found.paths))
+            timed = (np.median(times), np.percentile(times, 99), max(times))
+            cells = (name, path.name, f"{np.median(sizes):.0f}", str(max(n_paths)), *map(in_units, timed))
+            click.echo(f"| {' | '.join(cells)} |")
 
 
 def n_wrong(tok: bpe.Tokenizer, found: list[int], whole: list[int]) -> int:

@@ -77,13 +77,13 @@ def _covers_of_rest(engine: Engine, tokens: NextTokens, rest: bytes) -> Iterator
             continue
         while bounds[-1] < place:
             bounds.pop()
-        here, bound = rest[place:], bounds[-1]
+        here, bound = rest[place : place + tokens.longest + 1], bounds[-1]
         is_added = place == bound
         if is_added:
             longest = max((token for token in added if here.startswith(token)), key=len)
             following = [engine.special_ids[longest]]
         else:
-            following = tokens.that_begin(rest[place:bound])
+            following = tokens.that_begin(here[: bound - place])
         for hypotheses, ids in reached.pop(place):
             may_end = bool(added) and tokens.may_end(hypotheses)
             for token_id in following:
