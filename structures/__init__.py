@@ -1,4 +1,4 @@
-"""Indexed priority containers compiled with numba, for Python and for your own ``@njit`` functions.
+"""Heaps, sorted maps and hash tables compiled with numba, for Python and for your own ``@njit`` functions.
 
 A container is loaded at its first use, so that a process loads only those that it uses.
 """

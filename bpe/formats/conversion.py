@@ -243,7 +243,8 @@ def encoders(
                 file = Path(path, TOKENIZER) if Path(path).is_dir() else path
                 other: Any = tokenizers.Tokenizer.from_file(os.fspath(file))
                 if is_1_0:
-                    other.truncation = other.padding = None
+                    for option in ("truncation", "padding"):
+                        setattr(other, option, None)
                     other.encode("a")  # the first text shows whether it has code for the pattern
                 else:
                     other.no_truncation()
