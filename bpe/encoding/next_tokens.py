@@ -197,9 +197,7 @@ class NextTokens:
         data = np.frombuffer(b"".join(tokens) or b"\0", np.uint8)
         symbols, symbol_offsets = np.empty(len(data), np.uint8), np.zeros(self.size + 1, np.int32)
         self._n_begun = np.zeros(self.size, np.int8)
-        read_characters(
-            data.copy(), offsets, self._symbol_of, symbols, symbol_offsets, self._n_begun
-        )
+        read_characters(data.copy(), offsets, self._symbol_of, symbols, symbol_offsets, self._n_begun)
         self._make_trie(symbols, symbol_offsets)
         self._ends_inside = np.flatnonzero((self._n_begun > 0) & self._fits.is_whole)
         begun_of = {i: tokens[i][-int(self._n_begun[i]) :] for i in self._ends_inside.tolist()}

@@ -32,7 +32,7 @@ from structures.compiling.jit import quiet, twin
 from structures.compiling.numba_private import Signature
 from structures.compiling.without_jit import PlainContainer
 from structures.primitives.simd import NONE
-from structures.status import INT64_MAX, INT64_MIN, error, int64
+from structures.status import INT64_MAX, INT64_MIN, dtype_name, error, int64
 
 
 # ------------------------------------------------------------------------------------- the Python class
@@ -222,6 +222,48 @@ class Facade(_Proxy, metaclass=ContainerClass):
         if not 0 <= n < 2**48:
             raise ValueError(f"{name} must be in [0, 2**48), not {n}")
         return n
+
+
+class OfNumbers(Facade):
+    """Base of the classes of numbers, which have a numba type for each dtype."""
+
+    __slots__ = ()
+    _types: Any  # the numba types, by the name of the dtype
+
+    @classmethod
+    def type(cls, dtype: Any = None) -> Any:
+        """Return the numba type of a container, for ``List.empty_list``, field specifications and signatures.
+
+        Parameters
+        ----------
+        dtype : {int64, int32, float64, float32}, optional
+            Type of the numbers, int64 by default. Not every container has all of them.
+
+        Returns
+        -------
+        numba type
+
+        Raises
+        ------
+        TypeError
+            Another dtype.
+
+        Complexity
+        ----------
+        O(1).
+
+        Examples
+        --------
+        >>> from structures import Deque
+        >>> Deque.type(float) == Deque(float)._numba_type_
+        True
+        """
+        return cls._types[dtype_name(np.int64 if dtype is None else dtype, tuple(cls._types))]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the numbers."""
+        return self._type.dtype
 
 
 @typeof_impl.register(Facade)

@@ -20,10 +20,12 @@ import functools
 import importlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from hashlib import sha256
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 from numba import config, typeof, types
 from numba.core import cgutils
 from numba.core.errors import TypingError
@@ -137,6 +139,25 @@ class StructType(types.StructRef, types.IterableType):
 
     def __reduce__(self) -> Any:
         return _type_of, (type(self).__module__, type(self).__qualname__, self._plain_fields)
+
+
+class NumbersType(StructType):
+    """Base of the types of containers of numbers, one concrete type for each dtype: that of ``zero``."""
+
+    @cached_property
+    def dtype(self) -> np.dtype:
+        """The dtype of the numbers."""
+        return np.dtype(str(self.field_dict["zero"]))
+
+    @property
+    def start(self) -> Any:
+        """What a new container has as its ``zero``."""
+        return self.dtype.type(0)
+
+    @property
+    def float_parameters(self) -> Collection[str]:
+        """The parameters that are numbers, if those are floats."""
+        return self.number_parameters if self.dtype.kind == "f" else ()
 
 
 class GoneType(StructType):

@@ -31,22 +31,20 @@ Source: Knuth, The Art of Computer Programming, 2.2.2, sequential allocation of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Generic, Self, overload
 
 import numpy as np
 from numba import types
 
 from structures import status
-from structures.base.container import Facade, named_by_package
+from structures.base.container import OfNumbers, named_by_package
 from structures.base.in_njit import check_arguments, class_method, constructor, dtype_of_numbers
 from structures.base.struct_type import bind
 from structures.base.typing import Number
-from structures.deques.deque_kernels import DequeType, deque_of, deque_type, new_deque, state
+from structures.deques.deque_kernels import TYPES, DequeType, deque_of, new_deque, state
 from structures.status import (
     DTYPE_HINT,
     as_array,
-    dtype_name,
     error,
     float32_array,
     float64_array,
@@ -55,10 +53,8 @@ from structures.status import (
     number,
 )
 
-_DTYPES = ("int64", "int32", "float64", "float32")
 
-
-class Deque(Facade, Generic[Number]):
+class Deque(OfNumbers, Generic[Number]):
     """Double-ended queue of numbers, like ``collections.deque``, but every index takes O(1).
 
     It is thread-safe (:mod:`structures.base.locks`).
@@ -98,6 +94,7 @@ class Deque(Facade, Generic[Number]):
     """
 
     __slots__ = ()
+    _types = TYPES
 
     @overload
     def __new__(cls, dtype: type[Number] = ...) -> Self: ...
@@ -108,36 +105,6 @@ class Deque(Facade, Generic[Number]):
             raise TypeError(f"Deque takes a dtype, not {dtype!r:.50}: from_array(values) makes one of values")
         kind = cls.type(dtype)
         return cls._like(new_deque(kind, kind.dtype.type(0)))
-
-    @classmethod
-    def type(cls, dtype: Any = np.int64) -> Any:
-        """Return the numba type of a deque, for ``List.empty_list``, field specifications and signatures.
-
-        Parameters
-        ----------
-        dtype : {int64, int32, float64, float32}
-            Type of the elements.
-
-        Returns
-        -------
-        numba type
-
-        Raises
-        ------
-        TypeError
-            Another dtype.
-
-        Complexity
-        ----------
-        O(1).
-
-        Examples
-        --------
-        >>> from structures import Deque
-        >>> Deque.type(float) == Deque(float)._numba_type_
-        True
-        """
-        return deque_type(dtype_name(dtype, _DTYPES))
 
     @classmethod
     def from_array(cls, values: Any) -> Self:
@@ -170,7 +137,7 @@ class Deque(Facade, Generic[Number]):
         dtype('float64')
         """
         values = as_array(values)
-        name = values.dtype.name if values.dtype.name in _DTYPES else "int64"
+        name = values.dtype.name if values.dtype.name in cls._types else "int64"
         self = cls("float64" if values.dtype.kind == "f" and name == "int64" else name)
         self.extend(values)
         return self
@@ -184,17 +151,6 @@ class Deque(Facade, Generic[Number]):
     def _content(self) -> tuple[np.ndarray, ...]:
         """Return the elements, whose order matters."""
         return self.to_arrays()
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The dtype of the elements."""
-        return self._type.dtype
-
-    def __iter__(self) -> Iterator[Number]:
-        return iter(self.to_array().tolist())
-
-    def __reversed__(self) -> Iterator[Number]:  # type: ignore[override]
-        return reversed(self.to_array().tolist())
 
     def _value(self, value: Any) -> Any:
         """Return a value in the range of the dtype, or raise."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from functools import cached_property
-
-import numpy as np
 from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.base.struct_type import StructType, fields_of, method, new, new_like
+from structures.base.struct_type import NumbersType, fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, late, quiet
 from structures.primitives.memory import are_equal, copy_prefix, new_elements
 from structures.primitives.priorities import as_count, is_past_int32
@@ -21,29 +17,19 @@ _FEWEST = 8  # the smallest capacity
 
 # ------------------------------------------------------------------------------------------------- type
 @structref.register
-class DequeType(StructType):
+class DequeType(NumbersType):
     """numba type of :class:`Deque`: one concrete type for each dtype."""
 
     number_parameters = ("value", "values", "default")
     changing_verbs = ("append", "appendleft", "clear", "extend", "pop", "popleft", "reserve", "set")
-
-    @cached_property
-    def dtype(self) -> np.dtype:
-        """The dtype of the elements."""
-        return np.dtype(str(self.field_dict["zero"]))
 
     @property
     def label(self) -> str:
         """The name in messages."""
         return f"{super().label}({self.dtype})"
 
-    @property
-    def float_parameters(self) -> Collection[str]:
-        """The parameters that are elements, if those are floats."""
-        return self.number_parameters if self.dtype.kind == "f" else ()
 
-
-_TYPES = {
+TYPES = {
     str(element): DequeType(
         fields_of(
             ring=element[::1],  # its length is a power of two
@@ -79,7 +65,7 @@ def deque_type(dtype: str = "int64") -> DequeType:
     >>> deque_type() == Deque()._numba_type_
     True
     """
-    return _TYPES[dtype]
+    return TYPES[dtype]
 
 
 # ------------------------------------------------------------------------------------------------- room

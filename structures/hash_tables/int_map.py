@@ -48,18 +48,18 @@ from typing import Any, Self, overload
 import numpy as np
 from numba import types
 
-from structures.base.container import named_by_package
+from structures.base.container import OfNumbers, named_by_package
 from structures.base.in_njit import class_method, constructor, must_be_entries, only_empty
 from structures.base.mapping import NOT_GIVEN, Map
 from structures.base.struct_type import bind
 from structures.base.typing import Default, Number
-from structures.hash_tables.int_map_kernels import IntMapType, map_of, map_type, new_map, state
+from structures.hash_tables.int_map_kernels import TYPES, IntMapType, map_of, new_map, state
 from structures.hash_tables.int_map_table import BUCKET, EMPTY, ROOM, capacity_of, locate
 from structures.primitives.hashing import SEED
-from structures.status import DTYPE_HINT, dtype_name, int64, int64_array
+from structures.status import DTYPE_HINT, int64, int64_array
 
 
-class IntMap(Map[int, Number]):
+class IntMap(OfNumbers, Map[int, Number]):
     """Hash map from int64 to int64, or to float64.
 
     It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` there are the same methods and
@@ -108,7 +108,7 @@ class IntMap(Map[int, Number]):
     """
 
     __slots__ = ()
-
+    _types = TYPES
     _float_hint = DTYPE_HINT
 
     @overload
@@ -121,36 +121,6 @@ class IntMap(Map[int, Number]):
         if isinstance(items, (type, np.dtype, str)):
             items, dtype = (), items
         return cls.from_arrays(*cls._unzipped(items), dtype)
-
-    @classmethod
-    def type(cls, dtype: Any = None) -> Any:
-        """Return the numba type of a map, for ``List.empty_list``, field specifications and signatures.
-
-        Parameters
-        ----------
-        dtype : {int64, float64}, optional
-            Type of the values, int64 by default.
-
-        Returns
-        -------
-        numba type
-
-        Raises
-        ------
-        TypeError
-            Another dtype.
-
-        Complexity
-        ----------
-        O(1).
-
-        Examples
-        --------
-        >>> from numba.typed import List
-        >>> maps = List.empty_list(IntMap.type(float))
-        >>> maps.append(IntMap(dtype=float))
-        """
-        return map_type(dtype_name(np.int64 if dtype is None else dtype))
 
     @classmethod
     def from_arrays(cls, keys: Any, values: Any, dtype: Any = np.int64) -> Self:
@@ -191,11 +161,6 @@ class IntMap(Map[int, Number]):
     def __reduce__(self) -> Any:
         made_by, arrays, attributes = super().__reduce__()
         return made_by, (*arrays, "float64") if self.dtype == np.float64 else arrays, attributes
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The dtype of the values: int64 or float64."""
-        return self._type.dtype
 
     def _entries(self, keys: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return checked arrays of keys and values, of the same length."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ from numba.extending import overload
 
 from structures import status
 from structures.base.mapping import MapType, check_sizes
-from structures.base.struct_type import fields_of, method, new, new_like
+from structures.base.struct_type import NumbersType, fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, late, quiet
 from structures.hash_tables.int_map_table import (
     BUCKET,
@@ -44,25 +42,10 @@ _MEDIUM, _VAST = 1 << 13, 1 << 23  # words: 64 KB, 64 MB
 
 # ------------------------------------------------------------------------------------------------ type
 @structref.register
-class IntMapType(MapType):
+class IntMapType(NumbersType, MapType):
     """numba type of :class:`IntMap`: one concrete type per dtype of the values."""
 
     width = BUCKET  # words of a bucket
-
-    @cached_property
-    def dtype(self) -> np.dtype:
-        """The dtype of the values."""
-        return np.dtype(np.float64 if isinstance(self.field_dict.get("zero"), types.Float) else np.int64)
-
-    @property
-    def float_parameters(self) -> Collection[str]:
-        """The parameters that are values, if those are float64."""
-        return self.number_parameters if self.dtype == np.float64 else ()
-
-    @property
-    def start(self) -> Any:
-        """The value of a missing key."""
-        return self.dtype.type(0)
 
     @property
     def label(self) -> str:
@@ -88,7 +71,7 @@ class KeyTableType(IntMapType):
 
 key_table_type = KeyTableType(_fields(types.int64))
 int_map_type = IntMapType(_fields(types.int64))
-_TYPES = {"int64": int_map_type, "float64": IntMapType(_fields(types.float64))}
+TYPES = {"int64": int_map_type, "float64": IntMapType(_fields(types.float64))}
 
 
 def map_type(dtype: str = "int64") -> IntMapType:
@@ -114,7 +97,7 @@ def map_type(dtype: str = "int64") -> IntMapType:
     >>> map_type("float64") == IntMap(dtype=float)._numba_type_
     True
     """
-    return _TYPES[dtype]
+    return TYPES[dtype]
 
 
 def width_of(self: Any) -> int:

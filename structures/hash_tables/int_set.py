@@ -182,7 +182,9 @@ class IntSet(_Set):
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __rsub__(self, other: AbstractSet[Any]) -> IntSet:
-        return self._combined("_sub", lambda ours, others: others - ours, other)
+        if isinstance(other, AbstractSet):
+            return self.from_array(list(set(other) - set(self)))
+        return NotImplemented
 
     def __le__(self, other: AbstractSet[Any]) -> bool:
         return _is_subset(self, other)

@@ -35,26 +35,24 @@ import numpy as np
 from numba import types
 
 from structures import status
-from structures.base.container import Facade, named_by_package
+from structures.base.container import OfNumbers, named_by_package
 from structures.base.in_njit import class_method, constructor, dtype_of_numbers, must_be_entries
 from structures.base.struct_type import bind
 from structures.base.typing import Number
 from structures.priority_queues.heap_kernels import (
+    TYPES,
     PlainHeapType,
     fill,
     free_ids_of,
     heap_of_pairs,
-    plain_heap_type,
 )
 from structures.priority_queues.tournament import check_tournament
 from structures.priority_queues.tournament_kernels import has_room, new_heap, tournament
 from structures.priority_queues.tournament_layout import ABSENT
-from structures.status import as_array, dtype_name, error, float64_array, int64, int64_array, number
-
-_DTYPES = ("int64", "int32", "float64", "float32")
+from structures.status import as_array, error, float64_array, int64, int64_array, number
 
 
-class Heap(Facade, Generic[Number]):
+class Heap(OfNumbers, Generic[Number]):
     """Priority queue of (priority, payload) pairs, least first; pairs may repeat.
 
     The queue for events, tasks and search nodes, where nothing is looked up by key. For keys whose priority
@@ -104,6 +102,7 @@ class Heap(Facade, Generic[Number]):
     """
 
     __slots__ = ()
+    _types = TYPES
 
     @overload
     def __new__(cls, dtype: type[Number] = ...) -> Self: ...
@@ -112,36 +111,6 @@ class Heap(Facade, Generic[Number]):
     def __new__(cls, dtype: Any = np.int64) -> Self:
         heap_type = cls.type(dtype)
         return cls._like(new_heap(heap_type, 0, heap_type.start, 0, 0))
-
-    @classmethod
-    def type(cls, dtype: Any = np.int64) -> Any:
-        """Return the numba type of a heap, for ``List.empty_list``, field specifications and signatures.
-
-        Parameters
-        ----------
-        dtype : {int64, int32, float64, float32}
-            Type of the priorities.
-
-        Returns
-        -------
-        numba type
-
-        Raises
-        ------
-        TypeError
-            Another dtype.
-
-        Complexity
-        ----------
-        O(1).
-
-        Examples
-        --------
-        >>> from structures import Heap
-        >>> Heap.type(float) == Heap(float)._numba_type_
-        True
-        """
-        return plain_heap_type(dtype_name(dtype, _DTYPES))
 
     @classmethod
     def heapify(cls, priorities: Any, payloads: Any) -> Self:
@@ -175,7 +144,7 @@ class Heap(Facade, Generic[Number]):
         (1, 8)
         """
         priorities, payloads = as_array(priorities), int64_array(payloads, "payloads")
-        if priorities.ndim != 1 or priorities.dtype.name not in _DTYPES:
+        if priorities.ndim != 1 or priorities.dtype.name not in cls._types:
             is_float = priorities.dtype.kind == "f"
             priorities = (float64_array if is_float else int64_array)(priorities, "priorities")
         if priorities.size != payloads.size:
@@ -192,11 +161,6 @@ class Heap(Facade, Generic[Number]):
         return self
 
     from_arrays = heapify
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The dtype of the priorities."""
-        return self._type.dtype
 
     def _priority(self, value: Any) -> Any:
         """Return a priority in the range of the dtype, or raise."""

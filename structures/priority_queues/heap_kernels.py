@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from functools import cached_property
 from types import MappingProxyType
-from typing import Any
 
-import numpy as np
 from numba import types
 from numba.experimental import structref
 
 from structures import status
 from structures.base.container import pairs_of
 from structures.base.mapping import check_sizes
-from structures.base.struct_type import StructType, method, new_like
+from structures.base.struct_type import NumbersType, method, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.primitives.memory import are_equal, copy_prefix, new_words
 from structures.primitives.priorities import as_count, is_past_int32
@@ -52,7 +48,7 @@ _FEW = 1 << 10  # leaves; a smaller heap grows to four to eight times its size
 
 # ------------------------------------------------------------------------------------------------- type
 @structref.register
-class PlainHeapType(StructType):
+class PlainHeapType(NumbersType):
     """numba type of :class:`Heap`: one concrete type for each dtype of the priorities."""
 
     number_parameters = ("priority", "priorities")
@@ -60,28 +56,13 @@ class PlainHeapType(StructType):
     subjects = MappingProxyType(dict.fromkeys(("push", "pushpop", "replace"), "entry ({}, {})"))
     mutating_reads = ("nsmallest",)
 
-    @cached_property
-    def dtype(self) -> np.dtype:
-        """The dtype of the priorities."""
-        return np.dtype(str(self.field_dict["zero"]))
-
-    @property
-    def start(self) -> Any:
-        """The priority 0 of a new heap."""
-        return self.dtype.type(0)
-
     @property
     def label(self) -> str:
         """The name in messages."""
         return f"Heap({self.dtype})"
 
-    @property
-    def float_parameters(self) -> Collection[str]:
-        """The parameters that are priorities, if those are floats."""
-        return self.number_parameters if self.dtype.kind == "f" else ()
 
-
-_TYPES = {
+TYPES = {
     str(priority_type): PlainHeapType(
         heap_fields(
             priority_type,
@@ -115,7 +96,7 @@ def plain_heap_type(dtype: str = "int64") -> PlainHeapType:
     >>> plain_heap_type() == Heap()._numba_type_
     True
     """
-    return _TYPES[dtype]
+    return TYPES[dtype]
 
 
 # ------------------------------------------------------------------------------------------------- room

@@ -43,17 +43,16 @@ from structures.base.in_njit import (
 from structures.base.struct_type import bind
 from structures.base.typing import Number
 from structures.priority_queues.indexed_heap_kernels import (
+    TYPES,
     IndexedMaxHeapType,
     IndexedMinHeapType,
     indexed_heap_of,
-    indexed_heap_type,
 )
 from structures.priority_queues.tournament import GreatestFirst, KeyedHeap, LeastFirst, by_age_of
 from structures.priority_queues.tournament_kernels import is_by_age, new_heap, tournament
 from structures.priority_queues.tournament_layout import ABSENT
 from structures.status import (
     as_array,
-    dtype_name,
     float32,
     float32_array,
     float64_array,
@@ -74,36 +73,6 @@ class _IndexedHeap(KeyedHeap[Number]):
     def __new__(cls, n: int, dtype: Any = np.int64, ties: str = "key") -> Self:
         heap_type, nothing = cls.type(dtype), np.empty(0, np.int64)
         return cls._filled(heap_type, cls._room(n, "n"), ties, nothing, nothing)
-
-    @classmethod
-    def type(cls, dtype: Any = np.int64) -> Any:
-        """Return the numba type of a heap, for ``List.empty_list``, field specifications and signatures.
-
-        Parameters
-        ----------
-        dtype : {int64, float64, float32}
-            Type of the priorities.
-
-        Returns
-        -------
-        numba type
-
-        Raises
-        ------
-        TypeError
-            Another dtype.
-
-        Complexity
-        ----------
-        O(1).
-
-        Examples
-        --------
-        >>> from structures import IndexedMinHeap
-        >>> IndexedMinHeap.type(float) == IndexedMinHeap(10, float)._numba_type_
-        True
-        """
-        return indexed_heap_type(cls._greatest_first, dtype_name(dtype, ("int64", "float64", "float32")))
 
     @classmethod
     def from_arrays(cls, keys: Any, priorities: Any, n: int | None = None, ties: str = "key") -> Self:
@@ -316,6 +285,7 @@ class IndexedMaxHeap(GreatestFirst[Number], _IndexedHeap[Number]):
     """
 
     __slots__ = ()
+    _types = TYPES[IndexedMaxHeapType]
 
 
 class IndexedMinHeap(LeastFirst[Number], _IndexedHeap[Number]):
@@ -353,6 +323,7 @@ class IndexedMinHeap(LeastFirst[Number], _IndexedHeap[Number]):
     """
 
     __slots__ = ()
+    _types = TYPES[IndexedMinHeapType]
 
 
 bind(IndexedMaxHeapType, IndexedMaxHeap)

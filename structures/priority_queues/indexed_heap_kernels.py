@@ -40,10 +40,9 @@ class IndexedMinHeapType(IndexedHeapType):
     """numba type of :class:`IndexedMinHeap`."""
 
 
-_TYPES = {
-    (kind, str(priority_type)): kind(heap_fields(priority_type))
+TYPES = {
+    kind: {str(each): kind(heap_fields(each)) for each in (types.int64, types.float64, types.float32)}
     for kind in (IndexedMaxHeapType, IndexedMinHeapType)
-    for priority_type in (types.int64, types.float64, types.float32)
 }
 
 method(IndexedMaxHeapType, "nlargest")(first_many)
@@ -76,7 +75,7 @@ def indexed_heap_type(greatest_first: bool, dtype: str = "int64") -> IndexedHeap
     >>> indexed_heap_type(False, "float32") == IndexedMinHeap(5, dtype="float32")._numba_type_
     True
     """
-    return _TYPES[IndexedMaxHeapType if greatest_first else IndexedMinHeapType, dtype]
+    return TYPES[IndexedMaxHeapType if greatest_first else IndexedMinHeapType][dtype]
 
 
 @method(IndexedHeapType, "_start")

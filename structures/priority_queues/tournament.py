@@ -53,6 +53,7 @@ import numpy as np
 from numba import types
 
 from structures import status
+from structures.base.container import OfNumbers
 from structures.base.queue import Counted
 from structures.base.typing import Number
 from structures.primitives.simd import ROW
@@ -113,7 +114,7 @@ def check_tournament(self: Any) -> np.ndarray:
     return ages[:n_leaves][is_in]
 
 
-class KeyedHeap(Counted[Number]):
+class KeyedHeap(OfNumbers, Counted[Number]):
     """Base of all heaps of keys."""
 
     __slots__ = ()
@@ -131,11 +132,6 @@ class KeyedHeap(Counted[Number]):
         if failure < 0:
             raise error(failure, int(keys[i]) if i < keys.size else f"{keys.size} keys")
         return self
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The dtype of the priorities."""
-        return self._type.dtype
 
     def _content(self) -> tuple[np.ndarray, ...]:
         """Return the items in the order of popping, in which ages count."""

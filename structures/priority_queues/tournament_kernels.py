@@ -7,8 +7,6 @@ the second gives a new key an id; and ``_key_at(at)``, the key of the entry in a
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from numba import types
 from structures import status
 from structures.base.mapping import AHEAD, check_sizes
 from structures.base.queue import CountedType
-from structures.base.struct_type import fields_of, method, new
+from structures.base.struct_type import NumbersType, fields_of, method, new
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.primitives.memory import are_equal, copy_prefix, new_words
 from structures.primitives.priorities import (
@@ -45,16 +43,11 @@ from structures.priority_queues.tournament_layout import (
 
 
 # ------------------------------------------------------------------------------------------------ types
-class HeapType(CountedType):
+class HeapType(NumbersType, CountedType):
     """Base of the numba types of heaps: one concrete type per class, dtype and, for some, order of ties."""
 
     complement = 0  # -1 reverses the order of priorities
     mutating_reads = ("nlargest", "nsmallest")
-
-    @cached_property
-    def dtype(self) -> np.dtype:
-        """The dtype of the priorities."""
-        return np.dtype(str(self.field_dict["zero"]))
 
     @property
     def start(self) -> tuple[Any, int]:
@@ -65,11 +58,6 @@ class HeapType(CountedType):
     def label(self) -> str:
         """The name in messages."""
         return f"{super().label}({self.dtype}{', fifo' * ('fifo' in self.field_dict)})"
-
-    @property
-    def float_parameters(self) -> Collection[str]:
-        """The parameters that are priorities, if those are floats."""
-        return self.number_parameters if self.dtype.kind == "f" else ()
 
 
 def heap_fields(priority_type: Any, **others: Any) -> list[tuple[str, Any]]:

@@ -67,7 +67,7 @@ reveal_type([*ordered.items()])  # list[tuple[float, int]]
 reveal_type(map_.pop(1))  # float
 reveal_type(deque.popleft())  # int
 reveal_type(mapping[1])  # float
-reveal_type(known)  # IntSet
+reveal_type(st.IntSet(known) & {1})  # IntSet
 reveal_type(st.CountBuckets({1: 2}).max_count())  # int
 reveal_type(double(3) + half(4))  # int
 reveal_type(tok.encode("low"))  # list[int]

@@ -214,7 +214,7 @@ def test_names_of_types_are_short_and_tell_types_apart():
 MISTAKES = {
     "st.MinHeap(np.float32)": "dtype must be int64 or float64, not float32",
     "st.MinHeap('word')": "dtype must be int64 or float64, not word",
-    "st.MaxHeap({1: 2})": r"use an empty MaxHeap\(\), or MaxHeap.from_arrays\(keys, counts\)",
+    "st.MaxHeap({1: 2})": r"use an empty MaxHeap\(\), or MaxHeap.from_arrays\(keys, priorities\)",
     "st.IntMap(TOKENS)": r"use an empty IntMap\(\), or IntMap.from_arrays\(keys, values\)",
     "st.SortedMap(TOKENS)": r"use an empty SortedMap\(\), or SortedMap.from_arrays\(keys, values\)",
     "st.CountBuckets({1: 2})": r"an empty CountBuckets\(\), or CountBuckets.from_arrays\(keys, counts\)",
