@@ -245,6 +245,13 @@ def matching_attack(name: str, n: int, small_n: int, source: str, make: Callable
 
 matching_attack("pattern-that-looks-far", 80_000, 4000, r"a[^\n]*b|.", lambda n: "a" * n)
 matching_attack("pattern-that-looks-for-the-end", 80_000, 4000, r"\s+$|\s|\S+", lambda n: " " * n + "a")
+matching_attack(
+    "text-between-matches",
+    400_000,
+    40_000,
+    r'"[^"\n]*"|abcd|[a-z]{9,}',
+    lambda n: '"' + "abc " * (n // 4) + "\n",
+)
 matching_attack("pattern-of-the-regex-package", 60, 24, r"(?:a|aa)+$|(a)\1b", lambda n: "a" * n + "c")
 
 
