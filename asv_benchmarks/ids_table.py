@@ -292,7 +292,7 @@ def refused(folder: Path, texts: tuple[Path, ...], megabytes: int, processes: in
                 with path.open("rb") as file:
                     documents = file.read(megabytes * 1_000_000).split(SEPARATOR)
                 documents[-1] = documents[-1].decode(errors="ignore").encode()
-                found = [*pool.map(walk, documents, chunksize=8)]
+                found = [*pool.map(walk, documents)]
                 if places := [(n, place) for n, (_, place) in enumerate(found) if place is not None]:
                     sys.exit(
                         f"{name}, {path}: document {places[0][0]} has an id that is refused, {places[0][1]}"

@@ -46,7 +46,6 @@ from bpe.splitting.compiled.classes import N_CODE_POINTS
 from bpe.splitting.compiled.configurations import Configurations, joint_symbols
 from bpe.splitting.compiled.syntax import UnsupportedError
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.special_trie import common_prefix
 from bpe.support.text import codes_beginning_with
 from bpe.vocabulary.vocabulary import NO_ID
 
@@ -229,16 +228,15 @@ class NextTokens:
         next_of, symbol_of = self._configurations.next_of, self._symbol_of
         self._ends_piece = (next_of >= 0) & self._configurations.may_cut[next_of]
         shape = next_of.shape[1:]
-        self._may_begin_by_number = np.zeros((len(self._all_begun), *shape), bool)
-        self._completed = np.zeros((len(self._ends_inside), *shape), bool)
+        # By token that ends inside one, (n, symbols) bool: what begins so, and what one more token completes.
+        self._begins = np.zeros((len(self._ends_inside), *shape), bool)
+        self._completed = np.zeros_like(self._begins)
         number_of = self._begun_of[self._ends_inside]
         found = [(np.empty(0, np.int64),) * 3]
         for number, begun in enumerate(self._all_begun):
             codes = codes_beginning_with(begun)
             if codes is None:
                 continue
-            symbols = symbol_of[codes.start : codes.stop]
-            self._may_begin_by_number[number, symbols[symbols >= 0]] = True
             n_missing = 2 + (begun[0] >= 0xE0) + (begun[0] >= 0xF0) - len(begun)
             rights = np.array(self._continuing_by_length[n_missing], np.int64)
             code = codes.start >> 6 * n_missing << 6 * n_missing
@@ -247,6 +245,8 @@ class NextTokens:
             rights, symbols = rights[is_one], symbol_of[ends[is_one]]
             rights, symbols = rights[symbols >= 0], symbols[symbols >= 0]
             rows = np.flatnonzero(number_of == number)
+            some = np.bincount(symbol_of[codes.start : codes.stop] + 1, minlength=shape[0] + 1)[1:]
+            self._begins[rows] = some > 0
             found.append(
                 (np.repeat(rows, len(rights)), np.tile(rights, len(rows)), np.tile(symbols, len(rows)))
             )
@@ -381,7 +381,7 @@ class NextTokens:
         """Return a few tokens after which the piece may end: nearly always, one of them fits."""
         if not begun:
             ids, symbols = self._characters
-            return ids[self._ends_piece[configuration, symbols]][:_FEW].tolist()
+            return ids[self._ends_piece[configuration, symbols]].tolist()
         width = 2 + (begun[0] >= 0xE0) + (begun[0] >= 0xF0)
         found = list[int]()
         for token_id in self._continuing_by_length[width - len(begun)]:
@@ -396,8 +396,11 @@ class NextTokens:
         """Yield the hypotheses after all tokens that continue a piece."""
         if hypothesis.last == _WAS_WHOLE:
             return
-        tokens = self._continuing
-        if not hypothesis.begun:
+        if hypothesis.begun:
+            tokens = self._continuing
+        else:
+            for token_id in self._characters[0].tolist():  # nearly always, there is no need for others
+                yield from self._within(hypothesis, token_id)
             tokens = self._whole[self._configurations_after(hypothesis.configuration, self._whole) >= 0]
         for token_id in tokens.tolist():
             yield from self._within(hypothesis, token_id)
@@ -411,6 +414,9 @@ class NextTokens:
         """Return which ids of ordinary tokens may follow that begin with some bytes, in ascending order."""
         start = bisect_left(self._sorted, data)
         among = self._sorted_ids[start : self._n_up_to(data)]
+        if len(among) <= _FEW:
+            few = sorted(i for i in among.tolist() if self.after(hypotheses, i, False))
+            return np.array(few, np.int64)
         if len(among) <= _MANY:
             found = np.zeros(len(among), bool)
             for hypothesis in hypotheses:
@@ -423,9 +429,9 @@ class NextTokens:
     def that_begin(self, data: bytes) -> list[int]:
         """Return the ids of the ordinary tokens that some bytes begin with, the shortest first."""
         n = bisect_right(self._sorted, data)
-        # The last token that is not greater has all of them as beginnings.
-        longest = len(common_prefix([self._sorted[n - 1], data])) if n else 0
-        found = (self._id_of.get(data[:n]) for n in range(1, longest + 1))
+        # The last token that is not greater has all of them as beginnings, so that none is longer.
+        longest = len(self._sorted[n - 1]) if n else 0
+        found = (self._id_of.get(data[:n]) for n in range(1, min(longest, len(data)) + 1))
         return [token_id for token_id in found if token_id is not None]
 
     def _n_up_to(self, data: bytes) -> int:
@@ -493,18 +499,23 @@ class NextTokens:
             return np.array([any(True for _ in self._follow(start, i)) for i in tokens.tolist()], bool)
         after, n_begun = self._configurations_after(configuration, tokens), self._n_begun[tokens]
         possible = (after >= 0) & (n_begun == 0) & self._configurations.may_cut[after]
+        if not (possible < (after >= 0)).any():
+            return possible
         inside = np.flatnonzero((after >= 0) & (n_begun > 0))
         here, ids = after[inside], tokens[inside]
-        completed = self._completed[np.searchsorted(self._ends_inside, ids)]
-        possible[inside] = (completed & self._ends_piece[here]).any(axis=1)
-        may_begin = self._may_begin_by_number[self._begun_of[ids]] & (self._configurations.next_of[here] >= 0)
-        hard = [inside[may_begin.any(axis=1) & ~possible[inside]]]
+        rows, may_follow = np.searchsorted(self._ends_inside, ids), self._configurations.next_of[here] >= 0
+        possible[inside] = (self._completed[rows] & self._ends_piece[here]).any(axis=1)
+        hard = [inside[(self._begins[rows] & may_follow).any(axis=1) & ~possible[inside]]]
         between = np.flatnonzero((after >= 0) & (n_begun == 0) & ~possible)
         for configuration in np.unique(after[between]).tolist():
-            places = between[after[between] == configuration]
+            left = between[after[between] == configuration]
             for token_id in self._quick(configuration, b""):
-                possible[places] |= self._fits.fits_each(tokens[places], np.full(len(places), token_id))
-            hard.append(places[~possible[places]])
+                fitting = self._fits.fits_each(tokens[left], np.full(len(left), token_id))
+                possible[left] = fitting
+                left = left[~fitting]
+                if not len(left):
+                    break
+            hard.append(left)
         for place in np.concatenate(hard).tolist():
             token_id = int(tokens[place])
             begun = self._all_begun[self._begun_of[token_id]] if n_begun[place] else b""
