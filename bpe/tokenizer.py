@@ -285,7 +285,16 @@ class Tokenizer:
         """Write a rank file of tiktoken, which has no place for the pattern and the special tokens."""
         self._write(path, "tiktoken")
 
-    def save_huggingface(self, path: PathLike, **config: Any) -> None:
+    def save_huggingface(
+        self,
+        path: PathLike,
+        *,
+        bos_token: str | None = None,
+        eos_token: str | None = None,
+        unk_token: str | None = None,
+        pad_token: str | None = None,
+        chat_template: str | None = None,
+    ) -> None:
         """Write a ``tokenizer.json``, or the folder of a model if `path` is a folder or has no suffix.
 
         ``transformers.AutoTokenizer.from_pretrained`` reads such a folder.
@@ -293,18 +302,23 @@ class Tokenizer:
         Parameters
         ----------
         path : str or path-like
-        **config : object
-            What transformers is told in ``tokenizer_config.json``: the special tokens with a role, such as
-            ``eos_token="<|end|>"`` (:attr:`role_ids`), a ``chat_template``, ``model_max_length``,
-            ``padding_side`` and ``truncation_side``. Entries of the folder that was loaded are kept.
+        bos_token, eos_token, unk_token, pad_token : str, optional
+            The special tokens that have these roles in transformers. By default, those of the folder that
+            was loaded (:attr:`role_ids`).
+        chat_template : str, optional
+            How transformers writes a chat; by default, that of the folder that was loaded.
 
         Raises
         ------
-        TypeError
-            There is no such option.
         ValueError
             A token with a role is not a special token, `path` is a file and there are options, or a
             ``tokenizer.json`` cannot hold the tokenizer.
+
+        Warns
+        -----
+        UserWarning
+            The package tokenizers does not know the pattern from its release 1.0 on; or a part of the folder
+            that was loaded is not written.
 
         Examples
         --------
@@ -318,6 +332,9 @@ class Tokenizer:
         from bpe.formats.conversion import write
         from bpe.formats.model_folder import with_config
 
+        given = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token}
+        given |= {"pad_token": pad_token, "chat_template": chat_template}
+        config = {name: value for name, value in given.items() if value is not None}
         write(with_config(self.engine.vocabulary, path, config), self.pattern, path, "huggingface")
 
     def save_gpt2(self, path: PathLike) -> None:

@@ -61,7 +61,6 @@ def with_files(vocabulary: Vocabulary, folder: str | os.PathLike[str]) -> Vocabu
 
 
 _ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
-_OPTIONS = ("chat_template", "model_max_length", "padding_side", "truncation_side")
 
 
 def roles_of(vocabulary: Vocabulary) -> dict[str, int]:
@@ -79,7 +78,7 @@ def roles_of(vocabulary: Vocabulary) -> dict[str, int]:
     return found
 
 
-def with_config(vocabulary: Vocabulary, path: str | os.PathLike[str], config: dict[str, Any]) -> Vocabulary:
+def with_config(vocabulary: Vocabulary, path: str | os.PathLike[str], config: dict[str, str]) -> Vocabulary:
     """Return a vocabulary whose folder has these entries in its ``tokenizer_config.json``, too."""
     if not config:
         return vocabulary
@@ -88,11 +87,7 @@ def with_config(vocabulary: Vocabulary, path: str | os.PathLike[str], config: di
             f"a single tokenizer.json does not hold {', '.join(config)}: give a folder, "
             "or a name without a suffix"
         )
-    roles = {name: config[name] for role in _ROLES if (name := f"{role}_token") in config}
-    for name in config:
-        if name not in roles and name not in _OPTIONS:
-            known = ", ".join([f"{role}_token" for role in _ROLES] + [*_OPTIONS])
-            raise TypeError(f"save_huggingface has no option {name!r}; it has {known}")
+    roles = {name: token for name, token in config.items() if name != "chat_template"}
     for name, token in roles.items():
         if token not in vocabulary.special_tokens:  # transformers would cut any other out of every text
             raise ValueError(f"{name} is {token!r:.80}, which is not a special token")
