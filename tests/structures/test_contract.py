@@ -250,7 +250,8 @@ def test_integers_past_int64_are_named_by_index(keyed, values, index):
     if keyed.dtype == np.int64:
         with pytest.raises(OverflowError, match=rf"deltas\[{index}\] .*does not fit int64"):
             container.add_many(range(len(values)), values)
-        with pytest.raises(OverflowError, match=rf"(values|counts|priorities)\[{index}\] .*does not fit int64"):
+        name = "(values|counts|priorities)"
+        with pytest.raises(OverflowError, match=rf"{name}\[{index}\] .*does not fit int64"):
             keyed.container.from_arrays(range(len(values)), values)
         with pytest.raises(OverflowError, match="does not fit int64"):
             keyed.container(enumerate(values))
