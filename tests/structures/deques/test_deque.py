@@ -37,7 +37,7 @@ def test_arguments_are_checked():
     ring, short = Deque(float), Deque("int32")
     for call, kind, message in [
         (lambda: Deque("int16"), TypeError, "dtype must be int64 or int32 or float64 or float32"),
-        (lambda: Deque([1, 2]), TypeError, r"Deque takes a dtype, not \[1, 2\]: from_array"),
+        (lambda: Deque([1, 2]), TypeError, "Deque takes a dtype, not [1, 2]: from_array(values)"),
         (
             lambda: Deque().append(1.5),
             TypeError,
