@@ -266,9 +266,9 @@ def _joint_symbols(
     for automaton in automata:
         joint = joint * automaton.n_symbols + automaton.symbol_of
     used = np.flatnonzero(np.bincount(joint, is_used))
-    number_of = np.full(joint.max() + 1, -1, np.int32)
+    number_of = np.full(joint.max() + 1, -1, np.int16)
     number_of[used] = np.arange(len(used))
-    symbol_of = np.where(is_used, number_of[joint], np.int32(-1))
+    symbol_of = np.where(is_used, number_of[joint], np.int16(-1))
     symbols, rest = list[np.ndarray](), used
     for automaton in reversed(automata):
         symbols.append(rest % automaton.n_symbols)
