@@ -196,7 +196,7 @@ class NextTokens:
         np.cumsum([len(token) for token in tokens], out=offsets[1:])
         self.longest = max(map(len, tokens), default=0)
         data = np.frombuffer(b"".join(tokens) or b"\0", np.uint8)
-        symbols, symbol_offsets = np.empty(len(data), np.uint8), np.zeros(self.size + 1, np.int32)
+        symbols, symbol_offsets = np.empty(len(data), np.uint16), np.zeros(self.size + 1, np.int32)
         self._n_begun = np.zeros(self.size, np.int8)
         read_characters(
             data.copy(), offsets, self._configurations.symbol_of, symbols, symbol_offsets, self._n_begun
@@ -224,7 +224,7 @@ class NextTokens:
             depth, n_nodes = depth + 1, n_nodes + len(used)
             left = left[lengths[left] > depth]
         self._parents = np.concatenate(parents).astype(np.int32)
-        self._node_symbols = np.concatenate(node_symbols).astype(np.uint8)
+        self._node_symbols = np.concatenate(node_symbols).astype(np.uint16)
         self._node_of[self._n_begun < 0] = n_nodes  # no configuration is after it
 
     def _find_completions(self) -> None:
