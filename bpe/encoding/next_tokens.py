@@ -57,7 +57,9 @@ _NO_LAST = -1  # the piece has no id yet
 _WAS_WHOLE = -2  # the piece was looked up whole: it ends here
 _FEW = 4  # tokens that are tried first
 _MANY = 256  # tokens, for which a mask of all is made
-_REMEMBERED = 24  # masks, each of as many bytes as there are ids
+# What is remembered: masks by configuration and by hypotheses, of as many bytes as there are ids, and rows
+# of configurations. All tables of o200k take 32 MB (asv_benchmarks/ids_table.py memory).
+_BASES, _MASKS, _ROWS = 24, 8, 8
 _NOT_UTF8 = (0xC0, 0xC1, *range(0xF5, 0x100))
 
 
@@ -182,9 +184,9 @@ class NextTokens:
         word = self._beginning_of(b"")
         self.first = frozenset(Hypothesis(c, b"", _NO_LAST, word) for c in self._configurations.first)
         self._goes_on = dict[Hypothesis, bool]()
-        self._after_nodes_of = functools.lru_cache(maxsize=16)(self._find_after_nodes)
-        self._base_of = functools.lru_cache(maxsize=_REMEMBERED)(self._find_base)
-        self._mask_of = functools.lru_cache(maxsize=_REMEMBERED)(self._find_mask)
+        self._after_nodes_of = functools.lru_cache(maxsize=_ROWS)(self._find_after_nodes)
+        self._base_of = functools.lru_cache(maxsize=_BASES)(self._find_base)
+        self._mask_of = functools.lru_cache(maxsize=_MASKS)(self._find_mask)
         self._may_begin_of = functools.lru_cache(maxsize=1024)(self._find_may_begin)
         self._quick = functools.lru_cache(maxsize=1 << 14)(self._find_quick)
 
@@ -194,7 +196,7 @@ class NextTokens:
         np.cumsum([len(token) for token in tokens], out=offsets[1:])
         self.longest = max(map(len, tokens), default=0)
         data = np.frombuffer(b"".join(tokens) or b"\0", np.uint8)
-        symbols, symbol_offsets = np.empty(len(data), np.uint8), np.zeros(self.size + 1, np.int32)
+        symbols, symbol_offsets = np.empty(len(data), np.uint16), np.zeros(self.size + 1, np.int32)
         self._n_begun = np.zeros(self.size, np.int8)
         read_characters(data.copy(), offsets, self._symbol_of, symbols, symbol_offsets, self._n_begun)
         self._make_trie(symbols, symbol_offsets)
@@ -220,7 +222,7 @@ class NextTokens:
             depth, n_nodes = depth + 1, n_nodes + len(used)
             left = left[lengths[left] > depth]
         self._parents = np.concatenate(parents).astype(np.int32)
-        self._node_symbols = np.concatenate(node_symbols).astype(np.uint8)
+        self._node_symbols = np.concatenate(node_symbols).astype(np.uint16)
         self._node_of[self._n_begun < 0] = n_nodes  # no configuration is after it
 
     def _find_completions(self) -> None:
@@ -372,7 +374,7 @@ class NextTokens:
                 found = self._may_cut(hypothesis) or self._goes_on.get(hypothesis, False)
                 if not found and hypothesis not in self._goes_on:
                     pending.append(self._tokens_within(hypothesis))
-        if len(self._goes_on) > 100_000:
+        if len(self._goes_on) > 20_000:
             self._goes_on.clear()
         self._goes_on.update(dict.fromkeys([start] if found else known, found))
         return found
@@ -413,7 +415,7 @@ class NextTokens:
     def that_begin_with(self, hypotheses: Hypotheses, data: bytes) -> np.ndarray:
         """Return which ids of ordinary tokens may follow that begin with some bytes, in ascending order."""
         start = bisect_left(self._sorted, data)
-        among = self._sorted_ids[start : self._n_up_to(data)]
+        among = self._sorted_ids[start : self._n_up_to(data)].astype(np.int64)
         if len(among) <= _FEW:
             few = sorted(i for i in among.tolist() if self.after(hypotheses, i, False))
             return np.array(few, np.int64)
@@ -444,7 +446,7 @@ class NextTokens:
 
     @functools.cached_property
     def _sorted_ids(self) -> np.ndarray:
-        return np.array([self._id_of[token] for token in self._sorted], np.int64)
+        return np.array([self._id_of[token] for token in self._sorted], np.uint32)
 
     def _find_mask(self, hypotheses: Hypotheses) -> np.ndarray:
         mask = np.zeros(self.size, bool)

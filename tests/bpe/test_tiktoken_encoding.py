@@ -259,12 +259,14 @@ def test_encode_with_unstable(pair, text, options):
 
 
 def test_where_tiktoken_differs(book):
-    tok = bpe.train([book], 700, pattern="gpt2", progress=False)
+    tok = bpe.train([book, "we're " * 300], 700, pattern="gpt2", progress=False)
     mine = bpe.TiktokenEncoding(tok)
     stable, rows = mine.encode_with_unstable("I'r")
     assert mine.decode(stable) == "I"
     assert tok.encode("'re") in rows  # tiktoken says that "'" is certain
-    assert check_unstable((mine, tok.to_tiktoken("theirs")), "I'r") == (8, 1, 4)
+    n, n_missing, n_more = check_unstable((mine, tok.to_tiktoken("theirs")), "I'r")
+    assert (n, n_missing) == (len(rows), 1)
+    assert n_more > 0
 
 
 def test_unstable_ends_after_special_tokens(pair):

@@ -39,6 +39,7 @@ from bpe.splitting.compiled.syntax import StepBudget, UnsupportedError
 MATCH, GAP, BEGIN_MATCH, BEGIN_GAP = range(4)
 NEVER = -1
 _MAX_CONFIGURATIONS = 4_000
+_MAX_SYMBOLS = 4_000
 
 Obligation: TypeAlias = tuple[int, int, int]
 StageConfiguration: TypeAlias = tuple[int, int, int, frozenset[Obligation]]
@@ -276,9 +277,11 @@ def joint_symbols(
     for automaton in automata:
         joint = joint * automaton.n_symbols + automaton.symbol_of
     used = np.flatnonzero(np.bincount(joint, is_used))
-    number_of = np.full(joint.max() + 1, -1, np.int32)
+    if len(used) > _MAX_SYMBOLS:
+        raise UnsupportedError("expressions with too many kinds of characters")
+    number_of = np.full(joint.max() + 1, -1, np.int16)
     number_of[used] = np.arange(len(used))
-    symbol_of = np.where(is_used, number_of[joint], np.int32(-1))
+    symbol_of = np.where(is_used, number_of[joint], np.int16(-1))
     symbols, rest = list[np.ndarray](), used
     for automaton in reversed(automata):
         symbols.append(rest % automaton.n_symbols)

@@ -174,6 +174,23 @@ def test_added_tokens_and_all_bytes(tok, text, data):
         assert not tok.is_canonical([*ids, 97, 97, 97], prefix=True) or not state.is_exact
 
 
+def test_many_kinds_of_characters():
+    """Expressions have at most 255 symbols each, together more."""
+    letters = [chr(code) for code in range(0x4E00, 0x4E00 + 240)]
+    sources = [
+        "[a-p]",
+        "|".join(f"{letter}x" for letter in "abcdefghijklmnop") + "|[^a-p]+|.",
+        "|".join(f"é{letter}" for letter in letters) + r"|\w|.",
+    ]
+    assert len(Configurations([*map(compile_automaton, sources)]).next_of[0]) > 256
+    pairs = [(b"o", b"p"), (b"m", b"n"), (b"a", b"b")]  # each of these letters is a piece
+    tokens = [*(bytes([value]) for value in range(256)), *map(b"".join, pairs)]
+    tok = bpe.Tokenizer(token_bytes=tokens, merges=pairs, pattern=sources)
+    mask = bpe.ids.next_mask(tok, [])
+    assert mask[[*b"opmnab"]].all()
+    assert not mask[256:].any()
+
+
 def test_the_two_meanings_of_canonical():
     tok = bpe.train(["\n\n\n", "a\n\n"], vocab_size=257, pattern="gpt2", progress=False)
     line = tok.encode("\n")
