@@ -31,6 +31,7 @@ Source: Knuth, The Art of Computer Programming, 2.2.2, sequential allocation of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Generic, Self, overload
 
 import numpy as np
@@ -151,6 +152,12 @@ class Deque(OfNumbers, Generic[Number]):
     def _content(self) -> tuple[np.ndarray, ...]:
         """Return the elements, whose order matters."""
         return self.to_arrays()
+
+    def __iter__(self) -> Iterator[Number]:
+        return iter(self.to_array().tolist())
+
+    def __reversed__(self) -> Iterator[Number]:  # type: ignore[override]
+        return reversed(self.to_array().tolist())
 
     def _value(self, value: Any) -> Any:
         """Return a value in the range of the dtype, or raise."""

@@ -28,6 +28,7 @@ def run(up_times, repair_times, n_repairers, end, events, waiting, standstill):
     n_machines = standstill.size
     is_down = np.zeros(n_machines, np.bool_)
     n_failures = n_repairs = 0
+    n_starts = n_machines
     for machine in range(n_machines):
         events.push(up_times[machine % up_times.size], 2 * machine + FAILS)
     while len(events) > 0 and events.peek()[0] <= end:
@@ -37,7 +38,8 @@ def run(up_times, repair_times, n_repairers, end, events, waiting, standstill):
             is_down[machine] = False
             standstill[machine] += now
             n_repairers += 1
-            up_time = up_times[(n_machines + n_failures) % up_times.size]
+            up_time = up_times[n_starts % up_times.size]
+            n_starts += 1
             events.push(now + up_time, 2 * machine + FAILS)
         else:
             is_down[machine] = True

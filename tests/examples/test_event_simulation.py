@@ -20,7 +20,7 @@ def with_heapq(up_times, repair_times, n_machines, n_repairers, end):
     heapq.heapify(events)
     down_since, standstill = np.full(n_machines, -1.0), np.zeros(n_machines)
     waiting, n_waited = np.empty(n_machines, np.int64), 0  # a ring: a machine waits in one place at most
-    n_failures = 0
+    n_failures, n_starts = 0, n_machines
     while len(events) > 0 and events[0][0] <= end:
         now, event = heapq.heappop(events)
         machine = event >> 1
@@ -28,7 +28,8 @@ def with_heapq(up_times, repair_times, n_machines, n_repairers, end):
             standstill[machine] += now - down_since[machine]
             down_since[machine] = -1.0
             n_repairers += 1
-            up_time = up_times[(n_machines + n_failures) % len(up_times)]
+            up_time = up_times[n_starts % len(up_times)]
+            n_starts += 1
             heapq.heappush(events, (now + up_time, 2 * machine + FAILS))
         else:
             down_since[machine] = now

@@ -263,7 +263,9 @@ def cut_bulk(view, text, start, stop, readable, ends, n):
             chunk, first = end, 1
         else:
             chunk, first = places[larger(after - BEHIND, 0)], smaller(after, BEHIND)
-    is_gap = place == last or gap == last
+    if place < last + BYTE_LANES:
+        return n, last  # a few bytes are read again sooner
+    is_gap = gap == last
     if not is_gap:
         is_gap = find_match(view.steps, text, last, stop, True, view.steps.start_entry_of[0]) == NO_MATCH
     return n, place if is_gap else last

@@ -182,7 +182,8 @@ def test_many_kinds_of_characters():
         "|".join(f"{letter}x" for letter in "abcdefghijklmnop") + "|[^a-p]+|.",
         "|".join(f"é{letter}" for letter in letters) + r"|\w|.",
     ]
-    assert len(Configurations([*map(compile_automaton, sources)]).next_of[0]) > 256
+    automata = [*map(compile_automaton, sources)]
+    assert len(Configurations(automata, joint_symbols(automata)[1]).next_of[0]) > 256
     pairs = [(b"o", b"p"), (b"m", b"n"), (b"a", b"b")]  # each of these letters is a piece
     tokens = [*(bytes([value]) for value in range(256)), *map(b"".join, pairs)]
     tok = bpe.Tokenizer(token_bytes=tokens, merges=pairs, pattern=sources)
