@@ -73,7 +73,7 @@ def simulate(up_times, repair_times, n_machines, n_repairers, end):
 
     Examples
     --------
-    >>> n_failures, standstill = simulate([5.0, 6.0, 90.0], [10.0], n_machines=2, n_repairers=1, end=30)
+    >>> n_failures, standstill = simulate([5.0, 6.0, 90.0], [10.0], n_machines=2, n_repairers=1, end=29)
     >>> n_failures, standstill.tolist()  # the second waits until the first is repaired, at 15
     (2, [10.0, 19.0])
     """
