@@ -7,8 +7,8 @@ r"""``covers``: the ids with which a text that begins with a prefix can begin.
               the  captain
               the  cap  turn             no text has " capturn" as one token
 
-A prompt that ends inside a word has ids with which no longer text begins. A model that continues a cover
-instead has seen such ids.
+Often no text with the whole word begins with the ids of a prompt that ends inside it, so that a model has not
+seen them. It has seen covers.
 """
 
 from __future__ import annotations
@@ -92,12 +92,8 @@ class Covers:
     """
 
     def __init__(self, engine: Engine, known: list[int], paths: Sequence[Path], of_nothing: bool) -> None:
-        self._tokens, self._known, self._paths, self._of_nothing = (
-            engine.next_tokens,
-            known,
-            paths,
-            of_nothing,
-        )
+        self._tokens, self._known, self._paths = engine.next_tokens, known, paths
+        self._of_nothing = of_nothing
 
     def __repr__(self) -> str:
         return f"<Covers: {len(self):,}, {len(self.stable):,} ids are stable>"

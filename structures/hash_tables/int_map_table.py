@@ -203,7 +203,7 @@ def key_at(slots, place):
 
 @inner
 def next_key(slots, place):
-    """Return the place of the next key of a set, from a place on, or the size of `slots` if there is none."""
+    """Return the place of a set's next key, from a place on; after the last one, the size of `slots`."""
     spare = slots.size - ROOM
     while place < spare and slots[place] == EMPTY:
         place = (place & -ROOM) + ROOM

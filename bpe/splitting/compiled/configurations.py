@@ -26,6 +26,7 @@ patterns in use. What can follow the end of a piece depends on the configuration
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TypeAlias
@@ -40,6 +41,7 @@ MATCH, GAP, BEGIN_MATCH, BEGIN_GAP = range(4)
 NEVER = -1
 _MAX_CONFIGURATIONS = 4_000
 _MAX_SYMBOLS = 4_000
+_ENTRIES = 100  # of the transition table, which are looked at in one step of the budget
 
 Obligation: TypeAlias = tuple[int, int, int]
 StageConfiguration: TypeAlias = tuple[int, int, int, frozenset[Obligation]]
@@ -49,7 +51,7 @@ Configuration: TypeAlias = tuple[StageConfiguration, ...]
 class _Stage:
     """The configurations of one expression."""
 
-    def __init__(self, automaton: Automaton) -> None:
+    def __init__(self, automaton: Automaton, budget: StepBudget) -> None:
         self.next_state = automaton.next_state.tolist()
         self.delay_of = automaton.delay_of.tolist()
         self.alive = automaton.alive.tolist()
@@ -58,7 +60,7 @@ class _Stage:
         self.edge = automaton.n_symbols
         self.looks_behind = automaton.looks_behind
         self.may_be_empty = self.start_of != self.start_not_empty_of
-        self._can_be_met = _can_be_met(automaton).tolist()
+        self._can_be_met = _can_be_met(automaton, budget).tolist()
 
     def begin(
         self, before: int, after_gap: bool, obligations: frozenset[Obligation]
@@ -157,7 +159,8 @@ class _Stage:
 class Configurations:
     """The configurations of a pattern, numbered, as tables.
 
-    `symbols` are those of texts: for each, its number in every one of the expressions.
+    `symbols` are those of texts: for each, its number in every one of the expressions. Without a `budget`,
+    all steps may be taken.
     """
 
     def __init__(
@@ -166,7 +169,8 @@ class Configurations:
         symbols: Sequence[tuple[int, ...]],
         budget: StepBudget | None = None,
     ) -> None:
-        self._stages = [_Stage(automaton) for automaton in automata]
+        budget = budget or StepBudget(sys.maxsize)
+        self._stages = [_Stage(automaton, budget) for automaton in automata]
         self._symbols = symbols
         self._number_of: dict[Configuration, int] = {}
         self._found: list[Configuration] = []
@@ -175,8 +179,7 @@ class Configurations:
         for configuration in self._found:
             if len(self._found) > _MAX_CONFIGURATIONS:
                 raise UnsupportedError("an expression with too many configurations")
-            if budget:
-                budget.spend(len(symbols) * sum(1 + len(part[3]) for part in configuration))
+            budget.spend(len(symbols) * sum(1 + len(part[3]) for part in configuration))
             rows.append([self._read(configuration, numbers) for numbers in symbols])
             cuts.append([self._number(each) for each in self._cut(configuration)])
             ends.append(self._may_end(configuration, 0))
@@ -243,13 +246,14 @@ class Configurations:
                     yield (*configuration[:n], part, *rest)
 
 
-def _can_be_met(automaton: Automaton) -> np.ndarray:
+def _can_be_met(automaton: Automaton, budget: StepBudget) -> np.ndarray:
     """Return, by the parts of an obligation, whether some text after it meets it; the last age is NEVER."""
     follower = automaton.next_state
     delay, alive = automaton.delay_of[follower], automaton.alive[follower].copy()
     alive[:, automaton.n_symbols] = False  # nothing follows the end of the text
     can_be_met = np.zeros((len(follower), MAX_DELAY + 3, 2), np.bool_)
     while True:
+        budget.spend(2 * (MAX_DELAY + 2) * follower.size // _ENTRIES)
         before = can_be_met.copy()
         for age in range(MAX_DELAY + 2):
             older = min(age + 1, MAX_DELAY + 1)

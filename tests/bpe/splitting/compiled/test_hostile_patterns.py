@@ -14,6 +14,7 @@ import bpe
 from bpe.splitting import regex_engine as regular_expressions
 from bpe.splitting.compiled.automaton import compile_automaton
 from bpe.splitting.compiled.classes import _found_by_regex, ranges_of, symbols_of
+from bpe.splitting.compiled.configurations import _can_be_met
 from bpe.splitting.compiled.cutting import cut
 from bpe.splitting.compiled.lookahead import MAX_LOOKAHEAD, find_lookahead
 from bpe.splitting.compiled.matching import n_failed_bytes
@@ -156,6 +157,13 @@ def test_twice_the_size_takes_twice_the_steps(name):
         done.append(budget.spent)
     # "optional" has n states of up to n threads each, but n is small.
     assert done[2] < (5 if name != "optional" else 20) * done[0], done
+
+
+def test_what_comes_before_configurations_is_limited():
+    """It takes steps for each entry of the automaton, however few configurations there are."""
+    automaton = compile_automaton("ab" * 1000)
+    with pytest.raises(UnsupportedError, match="more than 500 steps"):
+        _can_be_met(automaton, StepBudget(500))
 
 
 def test_a_set_without_an_end_is_looked_for_once(monkeypatch):

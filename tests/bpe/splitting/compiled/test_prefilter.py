@@ -60,7 +60,7 @@ def test_the_prefilter_is_used():
     assert pieces_with(automaton, nothing, data) < 10
 
 
-@pytest.mark.parametrize("expression", ["(?s:.)", r"(?<=a)b", "x*", "[é日]", bpe.PATTERNS["gpt2"]])
+@pytest.mark.parametrize("expression", ["(?s:.)", r"(?<=a)b", "x*", "[é日]", r"\w+", bpe.PATTERNS["gpt2"]])
 def test_patterns_without_a_prefilter(expression):
-    """They match everywhere, or look behind, or match nothing, or only what is not ASCII."""
+    """They match everywhere, or look behind, or match nothing, or only what is not ASCII, or most words."""
     assert derive_prefilter(compile_automaton(expression)) is None

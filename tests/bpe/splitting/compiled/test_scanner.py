@@ -280,7 +280,7 @@ WINDOWED += ["numbers and words", "far ahead", "triples", "lazy", "words", "case
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_which_have_windows(name):
-    """Patterns have windows if they do not look behind, match no empty text and memoize nothing."""
+    """Those that look behind, match empty texts, memoize or have a prefilter have no windows."""
     scanner = scanner_of(sources_of(name))
     assert scanner.has_windows == (name in WINDOWED and not scanner.memoizes)
 
