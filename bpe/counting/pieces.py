@@ -201,9 +201,8 @@ def _merged(workers: list[_Worker], n_parts: int) -> ByteCounter:
         round_, worker = divmod(part, len(workers))
         data, offsets, counts = arrays[worker]
         first, after = workers[worker].n_distinct[round_ : round_ + 2]
-        if after > first:
-            low, high = int(offsets[first]), int(offsets[after])
-            merged.add_many(data[low:high], offsets[first : after + 1] - low, counts[first:after])
+        low, high = int(offsets[first]), int(offsets[after])
+        merged.add_many(data[low:high], offsets[first : after + 1] - low, counts[first:after])
     return merged
 
 

@@ -161,7 +161,7 @@ class _Speller:
         known = self._words.id_of
         tokens = [*known, *(token.removesuffix(self._suffix) for token in known if self._suffix)]
         for token in tokens:
-            if not 1 < len(token) <= 4 or token[0] < 0xC0 or len(token.decode(errors="replace")) != 1:
+            if not 1 < len(token) <= 4 or len(token.decode(errors="replace")) != 1:
                 continue
             for end in range(2, len(token) + 1):
                 spelled = token[:end]

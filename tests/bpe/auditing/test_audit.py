@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import bpe
+from bpe.auditing import witnesses
 from bpe.auditing.measures import Measuring, renyi_efficiency
 from bpe.auditing.proofs import Pieces, codes_beginning_with
 from bpe.auditing.witnesses import completed
@@ -156,6 +157,15 @@ def test_a_token_may_live_in_a_context_only():
     check(tok, audit)
     assert audit.status_of[number] == "live"
     assert audit.witness_of[number].endswith(b"\n//")
+
+
+def test_texts_that_no_ids_stand_for_give_the_others_their_witnesses():
+    """They are looked for in halves until those with a byte that has no token are alone."""
+    tok = Tokenizer(token_bytes=[b"a", b"b", b"c", b"ab", b"bc"], merges=[(0, 1), (1, 2)], pattern="none")
+    texts = [b"ab", b"abx", b"abc", b"x", b"bcb"]
+    ids, offsets = witnesses._encoded(tok.engine, texts)
+    parts = [ids[start:stop].tolist() for start, stop in pairwise(offsets.tolist())]
+    assert parts == [[3], [], [3, 2], [], [4, 1]]
 
 
 def test_long_tokens_take_little_memory():

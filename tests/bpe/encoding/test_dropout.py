@@ -1,12 +1,14 @@
 """BPE-dropout, against the same in plain Python."""
 
-from itertools import pairwise
+from itertools import islice, pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe import reference
+from bpe.encoding.kernels.merge_heap import next_random
 
 texts = st.text("the sanig", max_size=60) | st.text("aab ", max_size=60)
 MASK = 2**64 - 1
@@ -42,6 +44,12 @@ def test_against_plain_python(tokenizer, text, dropout, seed):
     expected = [number for piece in pieces for number in with_dropout(piece, ranks, dropout, chance)]
     assert tokenizer.encode_with_dropout(text, dropout, seed=seed) == expected
     assert tokenizer.decode(expected) == text
+
+
+@pytest.mark.parametrize("seed", [0, 1234567, MASK])
+def test_every_bit_of_a_number_is_random(seed):
+    state = np.array([seed], np.uint64)
+    assert [next_random(state) for _ in range(100)] == list(islice(numbers(seed), 100))
 
 
 def test_the_ends_of_the_scale(tokenizer, book):

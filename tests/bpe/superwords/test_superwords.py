@@ -33,7 +33,7 @@ from bpe.superwords.superbpe import WIDE_PATTERN, superbpe_training
 from bpe.training.options import Options
 from bpe.training.start import fresh_start
 from bpe.training.state import Runs
-from bpe.vocabulary.supermerges import with_first_merges
+from bpe.vocabulary.supermerges import pattern_between, with_first_merges
 from structures import ByteCounter
 from tests.optional import required
 
@@ -450,6 +450,18 @@ def test_methods_agree_with_supermerges(boundless, tmp_path, monkeypatch):
     assert np.fromfile(written.ids, written.dtype).tolist() == ids + tok.encode("of the way")
     monkeypatch.setattr("bpe.encoding.kernels.joining.KNOWN_PHRASES", 1)  # all are forgotten again and again
     assert pickle.loads(pickle.dumps(tok)).encode(LONG, **rules) == ids
+
+
+def test_a_stream_knows_the_runs_up_to_the_last_place_that_no_supermerge_crosses(boundless):
+    pattern = pattern_between(boundless.engine.vocabulary, boundless.pattern)
+    text = "by the way, of the sea, by the way of".encode()
+    n_known = []
+    for end in range(len(text) + 1):
+        place = boundless.pattern.decided(text[:end])
+        free = [cut for cut in pattern.cuts(text[:end]).tolist() if cut <= place]
+        n_known.append(pattern.decided(text[:end]))
+        assert n_known[-1] == max(free, default=0)
+    assert n_known[-1] == text.rindex(b", by") + 1
 
 
 @given(documents, st.integers(0, 30), st.data())

@@ -1,6 +1,7 @@
 import copy
 import re
 import textwrap
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from numba.core.errors import TypingError
 
 import structures.disjoint_sets
 from structures import DisjointSets
+from structures.disjoint_sets.disjoint_sets_kernels import links_of
 from structures.status import NO_MEMORY, OK, OUT_OF_RANGE
 from structures.testing import (
     LANGUAGES,
@@ -74,6 +76,32 @@ def test_equality_is_about_what_is_together():
     assert sets != others  # with as many sets
     sets.union(1, 2), others.union(0, 1)
     assert sets == others  # joined in another order
+
+
+def test_equality_looks_at_every_element():
+    """All ways to put five elements together, against each other."""
+    labels = {
+        tuple(row)
+        for row in product(range(5), repeat=5)
+        if all(label <= max(row[:i], default=-1) + 1 for i, label in enumerate(row))
+    }
+    every = [DisjointSets.from_labels(row) for row in sorted(labels)]
+    assert len(every) == 52
+    assert all((one == other) == (one is other) for one in every for other in every)
+
+
+def test_the_larger_set_keeps_its_root_and_find_halves_the_path():
+    sets = DisjointSets(16)
+    for distance in (1, 2, 4, 8):
+        for one in range(0, 16, 2 * distance):
+            sets.union(one, one + distance)
+            assert sets.root(one + distance) == one, "of sets of one size, the first"
+    sets.union(sets.find(15), 0)
+    assert links_of(sets)[[15, 14, 12, 8]].tolist() == [12, 12, 0, 0], "15 and 14 were two steps apart"
+    small, large = DisjointSets(3), DisjointSets(3)
+    small.union(0, 1), large.union(0, 1)
+    small.union(2, 0), large.union(0, 2)
+    assert small.root(2) == large.root(2) == 0
 
 
 # ----------------------------------------------------------------------------------------- in compiled code

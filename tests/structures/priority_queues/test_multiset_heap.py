@@ -139,6 +139,14 @@ def test_keys_that_have_left_take_a_bounded_room():
     heap._check()
 
 
+def test_a_heap_grows_in_few_steps():
+    heap, sizes = MaxHeap(), set()
+    for key in range(2000):
+        heap[key] = 1
+        sizes.add(heap.nbytes)
+    assert len(sizes) <= 14, "to eight times its size at first: two arrays for ids, and the map of keys"
+
+
 @BOTH
 def test_one_entry_may_look_like_an_absent_one(heap_class):
     """The greatest key with the last priority; it comes, changes, leaves, and gets another id."""
