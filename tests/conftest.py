@@ -34,6 +34,17 @@ def lines_of(name):
     return [line for line in lines if line]
 
 
+def quick_core():
+    """Return the paths that ``quick.txt`` lists, and the tests in them that it leaves out."""
+    paths, left_out = [], set()
+    for line in lines_of("quick.txt"):
+        if line.startswith("tests/"):
+            paths.append(line)
+        else:  # "without" some tests of the file above
+            left_out |= {f"{paths[-1]}::{name}" for name in line.split() if name != "without"}
+    return paths, left_out
+
+
 # ------------------------------------------------------------------------------------------- what is run
 def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="all tests and doctests, not only the quick core")
@@ -52,7 +63,18 @@ def names_nothing(config):
 
 def pytest_configure(config):
     if names_nothing(config) and not config.option.all:
-        config.args = lines_of("quick.txt")
+        config.args, config.left_out = quick_core()
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out the tests that the quick core leaves out, but not those that it lists."""
+    left_out, named, kept, others = getattr(config, "left_out", set()), {*config.args}, [], []
+    for item in items:
+        parts = item.nodeid.partition("[")[0].split("::")
+        is_kept = item.nodeid in named or not {"::".join(parts[:n]) for n in (2, 3)} & left_out
+        (kept if is_kept else others).append(item)
+    config.hook.pytest_deselected(items=others)
+    items[:] = kept
 
 
 def pytest_ignore_collect(collection_path, config):

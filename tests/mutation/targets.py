@@ -11,9 +11,12 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from tests.conftest import quick_core
 from tests.structures.test_kernels_without_jit import TESTS
 
 ROOT = Path(__file__).parents[2]
+NO_NAMES = ("--rootdir=.",)
+"""Where nothing is named, the quick core is run."""
 
 # Every room has an equal share of the sample.
 MODULES = {
@@ -135,11 +138,11 @@ def in_tests(names: str) -> list[str]:
 
 def quick_of(target: Target) -> Target:
     """Return a module with the quick core as its tests: those of its own that are in it, then all."""
-    lines = (ROOT / "tests/quick.txt").read_text("utf-8").splitlines()
-    quick = tuple(line for line in lines if line.startswith("tests/"))
+    paths, left_out = quick_core()
     named = {test.partition("::")[0] for test in (*target.plain, *target.focused, *target.wide)}
-    near = tuple(test for test in quick if test.partition("::")[0] in named)
-    return target._replace(focused=near, plain=(), wide=quick)
+    near = [path for path in paths if path.partition("::")[0] in named]
+    far = [f"--deselect={test}" for test in sorted(left_out) if test.partition("::")[0] in near]
+    return target._replace(focused=(*near, *far) if near else (), plain=(), wide=NO_NAMES)
 
 
 TARGETS = [target_of(room, name) for room, names in MODULES.items() for name in names.split()]

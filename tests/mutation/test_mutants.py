@@ -2,13 +2,15 @@
 
 import ast
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
 
+from tests.conftest import quick_core
 from tests.mutation import __main__ as command
 from tests.mutation.mutants import Mutant, mutants_of, sample
-from tests.mutation.targets import TARGETS, quick_of
+from tests.mutation.targets import NO_NAMES, TARGETS, quick_of
 from tests.mutation.workshop import ROOT, _frozen, _imported
 
 ROOM = "structures/priority_queues"
@@ -131,12 +133,19 @@ def test_the_files_of_the_table_are_there():
 
 def test_the_quick_core_of_a_module():
     quick = quick_of(next(target for target in TARGETS if target.module.endswith("training/merging.py")))
-    assert quick.focused == (
-        "tests/bpe/training/test_learner.py",
-        "tests/bpe/training/test_limited_alphabets.py",
-    )
-    assert {*quick.focused, "tests/test_readme.py"} < {*quick.wide}
-    assert all((ROOT / path.partition("::")[0]).exists() for path in quick.wide)
+    left_out = "tests/bpe/training/test_resume.py::test_other_words_start_with_the_old_merges_done"
+    assert {"tests/bpe/training/test_learner.py", f"--deselect={left_out}"} < {*quick.focused}
+    assert quick.wide == NO_NAMES
+
+
+def test_the_quick_core_is_there():
+    paths, left_out = quick_core()
+    assert "tests/test_readme.py" in paths
+    for name in (*paths, *left_out):
+        path, _, test = name.partition("[")[0].partition("::")
+        source = (ROOT / path).read_text("utf-8")
+        for part in filter(None, test.split("::")):
+            assert re.search(rf"\b{part}\b", source), name
 
 
 def test_imports():

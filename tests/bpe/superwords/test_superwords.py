@@ -454,7 +454,7 @@ def test_methods_agree_with_supermerges(boundless, tmp_path, monkeypatch):
 
 def test_a_stream_knows_the_runs_up_to_the_last_place_that_no_supermerge_crosses(boundless):
     pattern = pattern_between(boundless.engine.vocabulary, boundless.pattern)
-    text = "by the way, of the sea, by the way of".encode()
+    text = b"by the way, of the sea, by the way of"
     n_known = []
     for end in range(len(text) + 1):
         place = boundless.pattern.decided(text[:end])
