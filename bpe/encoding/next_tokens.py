@@ -32,11 +32,16 @@ import numpy as np
 
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.kernels.pair_edges import (
+    AT_END,
+    IN_CHARACTER,
+    IN_PIECE,
+    NOWHERE,
     PairEdges,
     configurations_after,
     find_splits,
     fits,
     fits_each,
+    look_after,
     number_left_edges,
     read_characters,
     remove_joined,
@@ -57,9 +62,10 @@ _NO_LAST = -1  # the piece has no id yet
 _WAS_WHOLE = -2  # the piece was looked up whole: it ends here
 _FEW = 4  # tokens that are tried first
 _MANY = 256  # tokens, for which a mask of all is made
-# What is remembered: masks by configuration and by hypotheses, of as many bytes as there are ids, and rows
-# of configurations. All tables of o200k take 32 MB (asv_benchmarks/ids_table.py memory).
-_BASES, _MASKS, _ROWS = 24, 8, 8
+# What is remembered: masks by configuration, a bit for each id; by hypotheses, a byte for each id; rows of
+# configurations. All tables of o200k take 32 MB (asv_benchmarks/ids_table.py memory).
+_BASES, _MASKS, _ROWS = 128, 8, 8
+_CONTINUING = bytes(range(0x80, 0xC0))
 _NOT_UTF8 = (0xC0, 0xC1, *range(0xF5, 0x100))
 
 
@@ -174,12 +180,15 @@ class NextTokens:
         self._looked_up = {self._bytes_of[token_id]: token_id for token_id in atomic}
         self._beginnings = {word[:n] for word in self._looked_up for n in range(len(word) + 1)}
         self._read_tokens()
-        is_continuing = (i for i in np.flatnonzero(whole).tolist() if self._bytes_of[i][0] & 0xC0 == 0x80)
-        continuing = sorted(is_continuing, key=lambda i: len(self._bytes_of[i]))
-        self._continuing, self._whole = np.array(continuing, np.int64), np.flatnonzero(whole)
-        self._continuing_by_length = [
-            [i for i in continuing if len(self._bytes_of[i]) == n] for n in range(4)
+        inside = {i: t for i in np.flatnonzero(whole).tolist() if (t := self._bytes_of[i])[0] & 0xC0 == 0x80}
+        n_first = {i: len(t) - len(t.lstrip(_CONTINUING)) for i, t in inside.items()}
+        # By the number of bytes that a character lacks: the tokens that are these bytes; all that may follow.
+        self._completing = [[i for i, t in inside.items() if len(t) == n_first[i] == n] for n in range(4)]
+        self._fitting_in = [
+            np.array([i for i, t in inside.items() if n_first[i] == n or len(t) == n_first[i] < n], np.int64)
+            for n in range(4)
         ]
+        self._completions_of = functools.lru_cache(maxsize=1024)(self._find_completions_of)
         self._find_completions()
         word = self._beginning_of(b"")
         self.first = frozenset(Hypothesis(c, b"", _NO_LAST, word) for c in self._configurations.first)
@@ -189,6 +198,8 @@ class NextTokens:
         self._mask_of = functools.lru_cache(maxsize=_MASKS)(self._find_mask)
         self._may_begin_of = functools.lru_cache(maxsize=1024)(self._find_may_begin)
         self._quick = functools.lru_cache(maxsize=1 << 14)(self._find_quick)
+        for configuration in range(min(len(self._configurations.may_cut), _BASES)):
+            self._base_of(configuration, b"")  # now, so that no mask takes long
 
     def _read_tokens(self) -> None:
         tokens = [self._bytes_of.get(token_id, b"") for token_id in range(self.size)]
@@ -224,6 +235,12 @@ class NextTokens:
         self._parents = np.concatenate(parents).astype(np.int32)
         self._node_symbols = np.concatenate(node_symbols).astype(np.uint16)
         self._node_of[self._n_begun < 0] = n_nodes  # no configuration is after it
+        # The tokens that merges make, by their first symbols, then those that only begin a character.
+        first = np.full(self.size, n_symbols)
+        first[lengths > 0] = symbols[offsets[:-1][lengths > 0]]
+        whole = np.flatnonzero(self._fits.is_whole & (self._n_begun >= 0))
+        self._whole = whole[np.lexsort((self._node_of[whole], first[whole]))]
+        self._starts = np.searchsorted(first[self._whole], np.arange(n_symbols + 2))
 
     def _find_completions(self) -> None:
         """Find which symbols complete the characters that tokens begin, and the tokens that do."""
@@ -239,13 +256,7 @@ class NextTokens:
             codes = codes_beginning_with(begun)
             if codes is None:
                 continue
-            n_missing = 2 + (begun[0] >= 0xE0) + (begun[0] >= 0xF0) - len(begun)
-            rights = np.array(self._continuing_by_length[n_missing], np.int64)
-            code = codes.start >> 6 * n_missing << 6 * n_missing
-            ends = code + np.array([_code_of(self._bytes_of[i]) for i in rights.tolist()], np.int64)
-            is_one = (ends >= codes.start) & (ends < codes.stop)
-            rights, symbols = rights[is_one], symbol_of[ends[is_one]]
-            rights, symbols = rights[symbols >= 0], symbols[symbols >= 0]
+            rights, symbols = self._completions_of(begun)
             rows = np.flatnonzero(number_of == number)
             some = np.bincount(symbol_of[codes.start : codes.stop] + 1, minlength=shape[0] + 1)[1:]
             self._begins[rows] = some > 0
@@ -261,6 +272,16 @@ class NextTokens:
         symbols = self._node_symbols[self._node_of[one]]
         few = [one[symbols == symbol][:_FEW] for symbol in range(*shape)]
         self._characters = np.concatenate(few), np.repeat(np.arange(len(few)), [*map(len, few)])
+
+    def _find_completions_of(self, begun: bytes) -> tuple[np.ndarray, np.ndarray]:
+        """Return the tokens that complete a character and end, and the symbols of the characters."""
+        codes, n_missing = codes_beginning_with(begun) or range(0), _n_missing(begun)
+        rights = np.array(self._completing[n_missing], np.int64)
+        first = codes.start >> 6 * n_missing << 6 * n_missing
+        ends = first + np.array([_code_of(self._bytes_of[i]) for i in rights.tolist()], np.int64)
+        is_one = (ends >= codes.start) & (ends < codes.stop)
+        rights, symbols = rights[is_one], self._symbol_of[ends[is_one]]
+        return rights[symbols >= 0], symbols[symbols >= 0]
 
     # ------------------------------------------------------------------------------------- one token
     @staticmethod
@@ -360,9 +381,9 @@ class NextTokens:
         if start in self._goes_on:
             return self._goes_on[start]
         if start.word is None:
-            for token_id in self._quick(start.configuration, start.begun):
-                if self._fits.fits(start.last, token_id):
-                    return True
+            few = self._quick(start.configuration, start.begun)
+            if self._fits.fits_each(np.full(len(few), start.last), few).any():
+                return True
         known, pending = {start}, [self._tokens_within(start)]
         found = False
         while pending and not found:
@@ -379,33 +400,32 @@ class NextTokens:
         self._goes_on.update(dict.fromkeys([start] if found else known, found))
         return found
 
-    def _find_quick(self, configuration: int, begun: bytes) -> list[int]:
+    def _find_quick(self, configuration: int, begun: bytes) -> np.ndarray:
         """Return a few tokens after which the piece may end: nearly always, one of them fits."""
-        if not begun:
-            ids, symbols = self._characters
-            return ids[self._ends_piece[configuration, symbols]].tolist()
-        width = 2 + (begun[0] >= 0xE0) + (begun[0] >= 0xF0)
-        found = list[int]()
-        for token_id in self._continuing_by_length[width - len(begun)]:
-            after_token = self._step(configuration, begun + self._bytes_of[token_id])
-            if after_token and not after_token[1] and self._configurations.may_cut[after_token[0]]:
-                found.append(token_id)
-                if len(found) == _FEW:
-                    break
-        return found
+        ids, symbols = self._completions_of(begun) if begun else self._characters
+        return ids[self._ends_piece[configuration, symbols]]
 
     def _tokens_within(self, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
         """Yield the hypotheses after all tokens that continue a piece."""
         if hypothesis.last == _WAS_WHOLE:
             return
         if hypothesis.begun:
-            tokens = self._continuing
-        else:
-            for token_id in self._characters[0].tolist():  # nearly always, there is no need for others
-                yield from self._within(hypothesis, token_id)
-            tokens = self._whole[self._configurations_after(hypothesis.configuration, self._whole) >= 0]
-        for token_id in tokens.tolist():
-            yield from self._within(hypothesis, token_id)
+            yield from self._after_each(hypothesis, self._fitting_in[_n_missing(hypothesis.begun)])
+            return
+        yield from self._after_each(hypothesis, self._characters[0])  # nearly always, this is enough
+        tokens = self._beginning_after(hypothesis.configuration)
+        ends = self._ends_after(hypothesis.configuration, tokens)
+        yield from self._after_each(hypothesis, tokens[ends != NOWHERE])
+
+    def _after_each(self, hypothesis: Hypothesis, tokens: np.ndarray) -> Iterator[Hypothesis]:
+        """Yield the hypotheses after those of some tokens that continue a piece."""
+        configuration, begun, last, word = hypothesis
+        fitting = self._fits.fits_each(np.full(len(tokens), last), tokens)
+        for token_id in tokens[fitting].tolist():
+            token = self._bytes_of[token_id]
+            after = self._step(configuration, begun + token)
+            if after is not None:
+                yield Hypothesis(*after, token_id, None if word is None else self._beginning_of(word + token))
 
     # ------------------------------------------------------------------------------------- all tokens
     def mask(self, hypotheses: Hypotheses) -> np.ndarray:
@@ -460,10 +480,7 @@ class NextTokens:
         configuration, begun, last, word = hypothesis
         if last == _WAS_WHOLE:
             return np.zeros(self.size, bool)
-        mask = self._base_of(configuration, begun)
-        if last == _NO_LAST and word is None:
-            return mask
-        mask = mask.copy()
+        mask = np.unpackbits(self._base_of(configuration, begun), count=self.size).view(bool)
         if last >= 0:
             self._fits.remove(last, mask)
         if word is not None:  # the tokens with which the piece may still become one that is looked up
@@ -489,44 +506,59 @@ class NextTokens:
         return found
 
     def _find_base(self, configuration: int, begun: bytes) -> np.ndarray:
-        """Return which tokens may follow a configuration, whatever the last token is; none is looked up."""
-        mask, tokens = np.zeros(self.size, bool), self._continuing if begun else self._whole
+        """Return, as bits, which tokens may follow a configuration, whatever the last token is.
+
+        None is looked up whole.
+        """
+        mask = np.zeros(self.size, bool)
+        tokens = self._fitting_in[_n_missing(begun)] if begun else self._beginning_after(configuration)
         mask[tokens] = self._are_possible(configuration, begun, tokens)
-        return mask
+        return np.packbits(mask)
 
     def _are_possible(self, configuration: int, begun: bytes, tokens: np.ndarray) -> np.ndarray:
         """Return of each of some tokens that merges make whether it may follow a configuration."""
         if begun:
             start = Hypothesis(configuration, begun, _NO_LAST, None)
             return np.array([any(True for _ in self._follow(start, i)) for i in tokens.tolist()], bool)
-        after, n_begun = self._configurations_after(configuration, tokens), self._n_begun[tokens]
-        possible = (after >= 0) & (n_begun == 0) & self._configurations.may_cut[after]
-        if not (possible < (after >= 0)).any():
-            return possible
-        inside = np.flatnonzero((after >= 0) & (n_begun > 0))
-        here, ids = after[inside], tokens[inside]
-        rows, may_follow = np.searchsorted(self._ends_inside, ids), self._configurations.next_of[here] >= 0
-        possible[inside] = (self._completed[rows] & self._ends_piece[here]).any(axis=1)
-        hard = [inside[(self._begins[rows] & may_follow).any(axis=1) & ~possible[inside]]]
-        between = np.flatnonzero((after >= 0) & (n_begun == 0) & ~possible)
-        for configuration in np.unique(after[between]).tolist():
-            left = between[after[between] == configuration]
-            for token_id in self._quick(configuration, b""):
+        after_nodes, ends = self._after_nodes_of(configuration), self._ends_after(configuration, tokens)
+        possible, hard = ends == AT_END, list[tuple[np.ndarray, np.ndarray]]()
+        inside = np.flatnonzero(ends == IN_CHARACTER)
+        after = after_nodes[self._node_of[tokens[inside]]]
+        rows = np.searchsorted(self._ends_inside, tokens[inside])
+        may_follow = self._configurations.next_of[after] >= 0
+        possible[inside] = (self._completed[rows] & self._ends_piece[after]).any(axis=1)
+        is_hard = (self._begins[rows] & may_follow).any(axis=1) & ~possible[inside]
+        hard.append((inside[is_hard], after[is_hard]))
+        between = np.flatnonzero(ends == IN_PIECE)
+        after = after_nodes[self._node_of[tokens[between]]]
+        for here in np.unique(after).tolist():
+            left = between[after == here]
+            for token_id in self._quick(here, b"").tolist():
                 fitting = self._fits.fits_each(tokens[left], np.full(len(left), token_id))
                 possible[left] = fitting
                 left = left[~fitting]
                 if not len(left):
                     break
-            hard.append(left)
-        for place in np.concatenate(hard).tolist():
-            token_id = int(tokens[place])
-            begun = self._all_begun[self._begun_of[token_id]] if n_begun[place] else b""
-            possible[place] = self._may_go_on(Hypothesis(int(after[place]), begun, token_id, None))
+            hard.append((left, np.full(len(left), here)))
+        for places, configurations in hard:
+            for place, here in zip(places.tolist(), configurations.tolist(), strict=True):
+                token_id = int(tokens[place])
+                begun = self._all_begun[self._begun_of[token_id]] if ends[place] == IN_CHARACTER else b""
+                possible[place] = self._may_go_on(Hypothesis(here, begun, token_id, None))
         return possible
 
-    def _configurations_after(self, configuration: int, tokens: np.ndarray) -> np.ndarray:
-        """Return the configuration after each token, without the bytes that begin a character."""
-        return self._after_nodes_of(configuration)[self._node_of[tokens]]
+    def _beginning_after(self, configuration: int) -> np.ndarray:
+        """Return the tokens that merges make, without those whose first character may not follow."""
+        may_follow = np.append(self._configurations.next_of[configuration] >= 0, True)
+        stretches = (self._whole[slice(*self._starts[i : i + 2])] for i in np.flatnonzero(may_follow))
+        return np.concatenate([*stretches])
+
+    def _ends_after(self, configuration: int, tokens: np.ndarray) -> np.ndarray:
+        """Return of each of some tokens where it ends."""
+        ends = np.empty(len(tokens), np.int8)
+        tables = self._node_of, self._n_begun, self._configurations.may_cut
+        look_after(self._after_nodes_of(configuration), *tables, tokens, ends)
+        return ends
 
     def _find_after_nodes(self, configuration: int) -> np.ndarray:
         """Return the configuration after each node of the trie; the last is after no node."""
@@ -559,6 +591,11 @@ def _compiled(sources: tuple[str, ...], without_token: tuple[int, ...]) -> tuple
     automata = [compile_automaton(source) for source in sources]
     symbol_of, symbols = joint_symbols(automata, _is_encoded(without_token) if without_token else None)
     return symbol_of, Configurations(automata, symbols)
+
+
+def _n_missing(begun: bytes) -> int:
+    """Return how many bytes a character lacks."""
+    return 2 + (begun[0] >= 0xE0) + (begun[0] >= 0xF0) - len(begun)
 
 
 def _code_of(end: bytes) -> int:

@@ -32,6 +32,8 @@ from structures.kernels import Record, inner, quiet
 
 LATER = np.int64(1) << 40  # than every rank: nothing replaces the whole token
 NONE = -1
+NOWHERE, AT_END, IN_PIECE, IN_CHARACTER = 0, 1, 2, 3
+"""Where a token ends: no text has it; the piece may end; only the character does; not even this."""
 
 
 class PairEdges(
@@ -188,3 +190,17 @@ def configurations_after(next_of, first, parents, symbols, out):
     for node in range(1, parents.size):
         here = np.int64(out[parents[node]])
         out[node] = next_of[here, symbols[node]] if here >= 0 else NONE
+
+
+@quiet
+def look_after(after, node_of, n_begun, may_cut, tokens, out):
+    """Write of each of `tokens` where it ends, given the configurations after the nodes of a trie."""
+    for i in range(tokens.size):
+        token = tokens[i]
+        here = np.int64(after[node_of[token]])
+        if here < 0:
+            out[i] = NOWHERE
+        elif n_begun[token] > 0:
+            out[i] = IN_CHARACTER
+        else:
+            out[i] = AT_END if may_cut[here] else IN_PIECE

@@ -153,6 +153,14 @@ def test_no_text_is_refused(chance, name):
     )
 
 
+def test_a_token_that_goes_on_after_a_part_of_a_character_does_not_complete_it():
+    r"""Every second byte is joined with ``\xe2``, so no text has it alone; ``\x80a`` has two bytes, too."""
+    merges = [(0x80, ord("a")), *((0xE2, byte) for byte in range(0x80, 0xC0))]
+    tok = Tokenizer(token_bytes=Vocabulary.assemble(merges), merges=merges, pattern="none")
+    assert not bpe.ids.next_mask(tok, [])[0xE2]
+    assert bpe.ids.next_mask(tok, [])[[0xE1, 257]].all()
+
+
 # -------------------------------------------------------------------------------------------- real patterns
 @settings(max_examples=30)
 @given(tokenizers, texts, datas)
