@@ -194,6 +194,7 @@ class NextTokens:
         self.first = frozenset(Hypothesis(c, b"", _NO_LAST, word) for c in self._configurations.first)
         self._goes_on = dict[Hypothesis, bool]()
         self._after_nodes_of = functools.lru_cache(maxsize=_ROWS)(self._find_after_nodes)
+        self._after = functools.lru_cache(maxsize=1024)(self._find_after)
         self._base_of = functools.lru_cache(maxsize=_BASES)(self._find_base)
         self._mask_of = functools.lru_cache(maxsize=_MASKS)(self._find_mask)
         self._may_begin_of = functools.lru_cache(maxsize=1024)(self._find_may_begin)
@@ -291,6 +292,9 @@ class NextTokens:
 
     def after(self, hypotheses: Hypotheses, token_id: int, may_end: bool) -> Hypotheses:
         """Return the hypotheses after one more id; none if no text gives all ids."""
+        return self._after(hypotheses, token_id, may_end)  # remembered: some texts repeat themselves
+
+    def _find_after(self, hypotheses: Hypotheses, token_id: int, may_end: bool) -> Hypotheses:
         found = set[Hypothesis]()
         if may_end and token_id in self.bounds:
             found |= self.first
