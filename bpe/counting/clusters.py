@@ -137,7 +137,7 @@ def _counted(distributed: Any, client: Any, source: Corpus, plan: Plan, progress
         pairs = [client.submit(plan.add, *level[i : i + 2], pure=False) for i in range(0, len(level) - 1, 2)]
         level = pairs + level[2 * len(pairs) :]
     (root,) = level
-    waiting = set(leaves)
+    waiting, ended = set(leaves), set()
     del leaves, level  # workers keep in memory whatever is referenced here
     reported: dict[str, int] = {}  # bytes read of each part, by the key of its task
     client.subscribe_topic(topic, lambda event: reported.update([event[1]]))
@@ -154,8 +154,8 @@ def _counted(distributed: Any, client: Any, source: Corpus, plan: Plan, progress
                 if n_done + under_way > n_shown:  # fewer where a part is counted a second time
                     advance(n_done + under_way - n_shown)
                     n_shown = n_done + under_way
-            del ended
             waiting.clear()
+            ended.clear()
             return root.result()
     except distributed.KilledWorker as error:
         raise ChildProcessError(
@@ -163,7 +163,8 @@ def _counted(distributed: Any, client: Any, source: Corpus, plan: Plan, progress
         ) from None
     finally:
         client.unsubscribe_topic(topic)
-        root.cancel()
+        for future in (root, *waiting, *ended):
+            future.release()  # cancel would tell all clients, and one that is just connecting would fail
 
 
 def _part_bytes(n_bytes: int, n_at_once: int) -> int:

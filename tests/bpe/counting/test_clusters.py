@@ -129,6 +129,29 @@ def test_the_result_is_the_local_one(client, folder, part_bytes, monkeypatch):
     assert count_words(folder, "cl100k", ["<|end|>"]) == local
 
 
+def test_other_clients_hear_nothing_of_it(client, folder):
+    """A message to all clients breaks one that is just connecting."""
+    count_words(folder, "cl100k", scheduler=client)
+    actions = {event["action"] for _, event in client.get_events(client.id)}
+    assert "cancel" not in actions
+    assert "update-graph" in actions, "the scheduler calls it otherwise"
+
+
+def test_an_interrupt_leaves_no_tasks(client, folder, monkeypatch):
+    monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", 1000)
+    monkeypatch.setattr("bpe.counting.clusters._MOST_PART_BYTES", 1000)
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as interrupted:  # the traceback refers to the futures
+        count_words(folder, "cl100k", scheduler=client, progress=interrupt)
+    stop = time.monotonic() + 30
+    while n_left := client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
+        assert time.monotonic() < stop, f"{n_left} tasks are left, {interrupted.value!r}"
+        time.sleep(0.05)
+
+
 def test_progress_inside_of_a_part(client, folder, monkeypatch):
     """A part that takes long is not silent."""
     monkeypatch.setattr("bpe.counting.clusters._SECONDS", 0.01)
