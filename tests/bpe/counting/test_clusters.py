@@ -131,7 +131,8 @@ def test_the_result_is_the_local_one(client, folder, part_bytes, monkeypatch):
 
 def test_other_clients_hear_nothing_of_it(client, folder):
     """A message to all clients breaks one that is just connecting."""
-    count_words(folder, "cl100k", scheduler=client)
+    for _ in range(2):  # what the first said at its end is heard before the second begins
+        count_words(folder, "cl100k", scheduler=client)
     actions = {event["action"] for _, event in client.get_events(client.id)}
     assert "cancel" not in actions
     assert "update-graph" in actions, "the scheduler calls it otherwise"
