@@ -81,14 +81,16 @@ def _covers_of_rest(engine: Engine, tokens: NextTokens, rest: bytes) -> Iterator
         is_added = place == bound
         if is_added:
             longest = max((token for token in added if here.startswith(token)), key=len)
-            following = [engine.special_ids[longest]]
-        else:
-            following = tokens.that_begin(here[: bound - place])
         for hypotheses, ids in reached.pop(place):
             may_end = bool(added) and tokens.may_end(hypotheses)
-            for token_id in following:
+            if is_added:
+                token_id = engine.special_ids[longest]
+                following = [(token_id, tokens.after(hypotheses, token_id, may_end))]
+            else:
+                following = tokens.steps(hypotheses, here[: bound - place])
+            for token_id, after in following:
                 end = place + len(engine.vocabulary.bytes_of[token_id])
-                if end < len(rest) and (after := tokens.after(hypotheses, token_id, is_added and may_end)):
+                if after:
                     reached.setdefault(end, []).append((after, (token_id, ids)))
             last = _NONE if bound < len(rest) else tokens.that_begin_with(hypotheses, here)
             if may_end and (more := [engine.special_ids[token] for token in added if token.startswith(here)]):
