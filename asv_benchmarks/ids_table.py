@@ -10,8 +10,9 @@
     python asv_benchmarks/ids_table.py covers VOCABULARIES TEXT ...   of long prefixes; ends with 1 if not one
                                                                       begins the ids of the text
 
-VOCABULARIES is a folder as for ``same.py ids``. For ``seams``, vocabularies with other patterns and with
-superwords are trained, too. Results are compared with those of encoding the whole before it is measured.
+VOCABULARIES is a folder as for ``same.py ids``. For ``seams``, vocabularies with other patterns, with
+superwords and by SentencePiece are trained, too. Results are compared with those of encoding the whole before
+it is measured.
 """
 
 from __future__ import annotations
@@ -31,11 +32,13 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
 import click
 import numpy as np
+import sentencepiece
 from measuring import NOVEL, best, in_units, texts_argument, times_option, vocabularies_argument
 from same import PATTERNS, first_difference
 
@@ -170,10 +173,27 @@ def vocabularies_of(folder: Path) -> Iterator[tuple[str, bpe.Tokenizer]]:
     for pattern in TRAINED:
         yield pattern, bpe.train(NOVEL, 2_000, pattern=pattern, progress=False)
     yield "SuperBPE", bpe.train(NOVEL, 2_000, superwords=bpe.SuperBPE(1_500), progress=False)
+    yield "SentencePiece", of_sentencepiece(NOVEL)
     yield "Boundless", bpe.train(NOVEL, 2_000, superwords=bpe.Boundless(), progress=False)
     source = bpe.Pattern.of("cl100k").sources[0].replace(r"\p{N}{1,3}", FROM_THE_RIGHT)
     warnings.simplefilter("ignore")  # the regex package splits by this one
     yield "digits from the right", loaded(folder, "cl100k_base", source)
+
+
+def of_sentencepiece(text: Path) -> bpe.Tokenizer:
+    """Train a model such as that of Llama 2: spaces as they are, bytes for other characters."""
+    with TemporaryDirectory() as folder:
+        sentencepiece.SentencePieceTrainer.train(
+            input=str(text),
+            model_prefix=f"{folder}/tokenizer",
+            model_type="bpe",
+            vocab_size=2_000,
+            byte_fallback=True,
+            normalization_rule_name="identity",
+            remove_extra_whitespaces=False,
+            minloglevel=2,
+        )
+        return bpe.Tokenizer.load(f"{folder}/tokenizer.model")
 
 
 def drift(tok: bpe.Tokenizer, ids: list[int], chance: random.Random) -> list[int]:
