@@ -173,8 +173,8 @@ def vocabularies_of(folder: Path) -> Iterator[tuple[str, bpe.Tokenizer]]:
     for pattern in TRAINED:
         yield pattern, bpe.train(NOVEL, 2_000, pattern=pattern, progress=False)
     yield "SuperBPE", bpe.train(NOVEL, 2_000, superwords=bpe.SuperBPE(1_500), progress=False)
-    yield "SentencePiece", of_sentencepiece(NOVEL)
     yield "Boundless", bpe.train(NOVEL, 2_000, superwords=bpe.Boundless(), progress=False)
+    yield "SentencePiece", of_sentencepiece(NOVEL)
     source = bpe.Pattern.of("cl100k").sources[0].replace(r"\p{N}{1,3}", FROM_THE_RIGHT)
     warnings.simplefilter("ignore")  # the regex package splits by this one
     yield "digits from the right", loaded(folder, "cl100k_base", source)

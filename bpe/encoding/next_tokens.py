@@ -194,7 +194,7 @@ class NextTokens:
         self.first = frozenset(Hypothesis(c, b"", _NO_LAST, word) for c in self._configurations.first)
         self._goes_on = dict[Hypothesis, bool]()
         self._after_nodes_of = functools.lru_cache(maxsize=_ROWS)(self._find_after_nodes)
-        self._steps = functools.lru_cache(maxsize=1024)(self._find_steps)
+        self._steps = functools.lru_cache(maxsize=128)(self._find_steps)
         self._base_of = functools.lru_cache(maxsize=_BASES)(self._find_base)
         self._mask_of = functools.lru_cache(maxsize=_MASKS)(self._find_mask)
         self._may_begin_of = functools.lru_cache(maxsize=1024)(self._find_may_begin)
@@ -300,16 +300,16 @@ class NextTokens:
                 found.update(self._follow(hypothesis, token_id))
         return frozenset(found)
 
-    def steps(self, hypotheses: Hypotheses, data: bytes) -> list[tuple[int, Hypotheses]]:
-        """Return which ordinary tokens begin some bytes and may follow, each with the hypotheses after it."""
-        return self._steps(hypotheses, data)  # remembered: some texts repeat themselves
+    def steps(
+        self, hypotheses: Hypotheses, token_ids: tuple[int, ...], may_end: bool
+    ) -> list[tuple[int, Hypotheses]]:
+        """Return which of some ids may follow, each with the hypotheses after it."""
+        return self._steps(hypotheses, token_ids, may_end)  # remembered: some texts repeat themselves
 
-    def _find_steps(self, hypotheses: Hypotheses, data: bytes) -> list[tuple[int, Hypotheses]]:
-        n = bisect_right(self._sorted, data)
-        # The last token that is not greater has all of them as beginnings, so that none is longer.
-        longest = len(self._sorted[n - 1]) if n else 0
-        found = (self._id_of.get(data[:n]) for n in range(1, min(longest, len(data)) + 1))
-        each = ((i, self.after(hypotheses, i, False)) for i in found if i is not None)
+    def _find_steps(
+        self, hypotheses: Hypotheses, token_ids: tuple[int, ...], may_end: bool
+    ) -> list[tuple[int, Hypotheses]]:
+        each = ((token_id, self.after(hypotheses, token_id, may_end)) for token_id in token_ids)
         return [(token_id, after) for token_id, after in each if after]
 
     def may_end(self, hypotheses: Hypotheses) -> bool:
@@ -460,6 +460,14 @@ class NextTokens:
         mask = np.zeros(self.size, bool)
         mask[among] = True
         return np.flatnonzero(mask & self.mask(hypotheses))
+
+    def that_begin(self, data: bytes) -> tuple[int, ...]:
+        """Return the ids of the ordinary tokens that some bytes begin with, the shortest first."""
+        n = bisect_right(self._sorted, data)
+        # The last token that is not greater has all of them as beginnings, so that none is longer.
+        longest = len(self._sorted[n - 1]) if n else 0
+        found = (self._id_of.get(data[:n]) for n in range(1, min(longest, len(data)) + 1))
+        return tuple(token_id for token_id in found if token_id is not None)
 
     def _n_up_to(self, data: bytes) -> int:
         """Return how many tokens are less than some bytes, or begin with them."""
