@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numba import types
 from numba.experimental import structref
-from numba.extending import overload
+from numba.extending import intrinsic
 
 from structures import status
 from structures.base.mapping import MapType, check_sizes
 from structures.base.struct_type import NumbersType, fields_of, method, new, new_like
-from structures.compiling.jit import inlined, inner, kernel, late, quiet
+from structures.compiling.jit import inlined, inner, kernel, late, quiet, twin
 from structures.hash_tables.int_map_table import (
     BUCKET,
     EMPTY,
@@ -100,15 +100,12 @@ def map_type(dtype: str = "int64") -> IntMapType:
     return TYPES[dtype]
 
 
-def width_of(self: Any) -> int:
-    """Return how many words a bucket has; for kernels."""
-    return self.struct_type.width  # without the JIT
-
-
-@overload(width_of)
-def _width_of(self):
+@twin(lambda self: self.struct_type.width)
+@intrinsic
+def width_of(typingctx, self):
+    """Return how many words a bucket has."""
     width = getattr(self, "owner", self).width
-    return lambda self: width
+    return types.int64(self), lambda context, *_: context.get_constant(types.int64, width)
 
 
 @kernel
