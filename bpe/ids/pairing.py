@@ -71,7 +71,9 @@ def align(
     >>> bpe.ids.align(a, a.encode("lower"), b, b.encode("lower"))
     (array([0, 1, 3]), array([0, 3, 4]), array([0, 3, 5]))
     """
-    (a_data, a_ends), (b_data, b_ends) = _decoded(a.engine, a_ids), _decoded(b.engine, b_ids)
+    from bpe.encoding.kernels.common_ends import find_common_ends  # loads the compiler
+
+    (a_data, a_lengths), (b_data, b_lengths) = _decoded(a.engine, a_ids), _decoded(b.engine, b_ids)
     if a_data != b_data:
         n = min(len(a_data), len(b_data))
         differ = np.frombuffer(a_data, np.uint8, n) != np.frombuffer(b_data, np.uint8, n)
@@ -80,9 +82,11 @@ def align(
         raise ValueError(
             f"the ids are of different texts, from byte {place} on: {a_data[around]!r} and {b_data[around]!r}"
         )
-    a_cuts, b_cuts = _last_of_common(a_ends, b_ends), _last_of_common(b_ends, a_ends)
-    places = np.concatenate([[0], a_ends[a_cuts - 1], [len(a_data)]])
-    return _around(a_cuts, len(a_ends)), _around(b_cuts, len(b_ends)), places
+    cuts = np.zeros((3, min(len(a_lengths), len(b_lengths)) + 2), np.int64)
+    n = 1 + find_common_ends(a_lengths, b_lengths, *cuts[:, 1:])
+    cuts[:, n] = len(a_lengths), len(b_lengths), len(a_data)
+    a_cuts, b_cuts, places = cuts[:, : n + 1]
+    return a_cuts, b_cuts, places
 
 
 @takes_special_options
@@ -222,7 +226,7 @@ def map_to(a: Tokenizer, b: Tokenizer) -> tuple[np.ndarray, np.ndarray]:
 
 # ------------------------------------------------------------------------------------------------- parts
 def _decoded(engine: Engine, ids: Iterable[int] | np.ndarray) -> tuple[bytes, np.ndarray]:
-    """Return the bytes of ids, and where those of each end; special ids have none."""
+    """Return the bytes of ids, and how many each has; special ids have none."""
     given = id_array(engine, ids)
     places = np.flatnonzero(np.isin(given, [*engine.special_id_set]))
     ordinary = np.delete(given, places) if len(places) else given
@@ -240,18 +244,7 @@ def _decoded(engine: Engine, ids: Iterable[int] | np.ndarray) -> tuple[bytes, np
         if len(ordinary):  # what was held back to the end is of the last one
             lengths[np.flatnonzero(~np.isin(given, [*special]))[-1]] += len(data) - lengths.sum()
     lengths[places] = 0
-    return data, np.cumsum(lengths)
-
-
-def _last_of_common(ends: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return how many ids end before or at each place inside where others end, too."""
-    n_bytes = int(ends[-1]) if len(ends) else 0
-    is_common = np.zeros(n_bytes + 1, bool)
-    is_common[others] = True
-    is_common[[0, n_bytes]] = False
-    is_last = is_common[ends]
-    is_last[:-1] &= ends[:-1] < ends[1:]  # what has no bytes belongs to the group before it
-    return np.flatnonzero(is_last) + 1
+    return data, lengths
 
 
 def _around(cuts: np.ndarray, n: int) -> np.ndarray:
