@@ -126,7 +126,9 @@ class TiktokenEncoding:
         place = max(ends, default=0)
         before = self.tokenizer.encode(data[:place], allowed_special=allowed_special, disallowed_special=())
         known, paths = find_covers(self.tokenizer.engine, data[place:])
-        return before + known, [[*ids, last] for ids, all_last in paths for last in all_last.tolist()]
+        return before + known.tolist(), [
+            [*ids, last] for ids, all_last in paths for last in all_last.tolist()
+        ]
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of a token, special or not; KeyError if there is none."""

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from bpe.encoding.canonicity import listed
-from bpe.encoding.streams import Begins, known_ids
+from bpe.encoding.streams import Begins
 
 if TYPE_CHECKING:
     from bpe.encoding.canonicity import Linked
@@ -37,33 +37,36 @@ _NONE = np.empty(0, np.uint32)
 Path: TypeAlias = tuple[list[int], np.ndarray]
 
 
-def find_covers(engine: Engine, data: bytes) -> tuple[list[int], list[Path]]:
+def find_covers(engine: Engine, data: bytes) -> tuple[np.ndarray, list[Path]]:
     """Return the ids that begin all covers of some bytes, at least one, and what follows them.
 
     That is, in the order of the places where they begin, the last ids, each after some others.
     """
     tokens = engine.next_tokens  # raises if it is not known which ids may follow
     if not data:
-        return [], []
+        return _NONE, []
     try:
         _, n_whole = codecs.utf_8_decode(data, "strict", False)
-        known, n_known, _ = known_ids(engine, data, Begins.TEXT, engine.ordinary_rules)
+        n_known, end, _ = engine.decided(data, Begins.TEXT, engine.ordinary_rules)
+        known = engine.encoder_for(data[:end], engine.ordinary_rules).encode_to_numpy(data[:end])
     except ValueError:  # no text begins so
-        return [], []
+        return _NONE, []
+    known = known[: len(known) - engine.n_ids_of_tail(known, end - n_known)]
     if n_known == len(data):
-        return known[:-1], [([], np.array(known[-1:], np.uint32))]
+        return known[:-1], [([], known[-1:])]
     rest = data[n_known:]
     if not engine.is_lossless:
         rest = engine.normalized_rest(data[n_known:n_whole]) + data[n_whole:]
     return shared(known, [*_covers_of_rest(engine, tokens, rest)])
 
 
-def shared(known: list[int], paths: list[Path]) -> tuple[list[int], list[Path]]:
+def shared(known: np.ndarray, paths: list[Path]) -> tuple[np.ndarray, list[Path]]:
     """Return known ids and those that all paths begin with, and the paths after these."""
     rows = [ids for ids, _ in paths]
     first, last = min(rows, default=[]), max(rows, default=[])
     n = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
-    return known + first[:n], [(ids[n:], last_ids) for ids, last_ids in paths]
+    known = np.concatenate([known, np.array(first[:n], np.uint32)])
+    return known, [(ids[n:], last_ids) for ids, last_ids in paths]
 
 
 def _covers_of_rest(engine: Engine, tokens: NextTokens, rest: bytes) -> Iterator[Path]:

@@ -217,20 +217,17 @@ class StreamEncoder:
         return self._engine.encoder_for(data, self._inside, begins=self._begins).encode(data)
 
     def _known_ids(self) -> tuple[list[int], int]:
-        """Return the ids that no longer change, and of how many bytes they are."""
-        ids, n_decided, self._begins = known_ids(self._engine, bytes(self._held), self._begins, self._inside)
-        return ids, n_decided
+        """Return the ids that no text after them changes, and of how many bytes they are.
 
-
-def known_ids(engine: Engine, data: bytes, begins: Begins, rules: Rules) -> tuple[list[int], int, Begins]:
-    """Return the ids of a text that no text after it changes, of how many bytes, and how the rest begins.
-
-    A piece can depend on what follows it. So some bytes that follow are encoded, too, and their ids are
-    dropped.
-    """
-    n_decided, end, rest_begins = engine.decided(data, begins, rules)
-    ids = engine.encoder_for(data[:end], rules, begins=begins).encode(data[:end]) if end else []
-    return ids[: len(ids) - engine.n_ids_of_tail(ids, end - n_decided)], n_decided, rest_begins
+        A piece can depend on what follows it. So some bytes that follow are encoded, too, and their ids are
+        dropped.
+        """
+        data, begins = bytes(self._held), self._begins
+        n_decided, end, self._begins = self._engine.decided(data, begins, self._inside)
+        if not end:
+            return [], n_decided
+        ids = self._engine.encoder_for(data[:end], self._inside, begins=begins).encode(data[:end])
+        return ids[: len(ids) - self._engine.n_ids_of_tail(ids, end - n_decided)], n_decided
 
 
 def first_ids(engine: Engine, text: str | bytes, n: int, rules: Rules) -> np.ndarray:

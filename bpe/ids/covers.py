@@ -70,9 +70,8 @@ def covers(tok: Tokenizer, prefix: str | bytes, *, specials: bool = False) -> Co
     data, engine = utf8_of(prefix, "prefix"), tok.engine
     known, paths = find_covers(engine, data)
     if specials:
-        known, paths = shared(
-            [], _with_special(engine, data, [([*known, *ids], last) for ids, last in paths])
-        )
+        whole = _with_special(engine, data, [([*known.tolist(), *ids], last) for ids, last in paths])
+        known, paths = shared(known[:0], whole)
     return Covers(engine, known, paths, not data)
 
 
@@ -91,7 +90,7 @@ class Covers:
     [([257, 32], array([256, 257], dtype=uint32))]
     """
 
-    def __init__(self, engine: Engine, known: list[int], paths: Sequence[Path], of_nothing: bool) -> None:
+    def __init__(self, engine: Engine, known: np.ndarray, paths: Sequence[Path], of_nothing: bool) -> None:
         self._tokens, self._known, self._paths = engine.next_tokens, known, paths
         self._of_nothing = of_nothing
 
@@ -116,7 +115,7 @@ class Covers:
     def stable(self) -> list[int]:
         """The ids that all covers begin with: what a model can read before more of the text is known."""
         only = self._paths[0][1].tolist() if len(self) == 1 and self._paths else ()
-        return [*self._known, *only]
+        return [*self._known.tolist(), *only]
 
     @property
     def paths(self) -> list[Path]:
@@ -124,7 +123,8 @@ class Covers:
 
         An empty prefix has no last ids, so that the list is empty.
         """
-        return [([*self._known, *before], last) for before, last in self._paths]
+        known = self._known.tolist()
+        return [([*known, *before], last) for before, last in self._paths]
 
     def mask(self, ids: Sequence[int], out: np.ndarray | None = None) -> np.ndarray:
         """Return which ids may follow the first ids of a cover; none if these are a cover, or not of one.
