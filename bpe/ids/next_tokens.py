@@ -133,6 +133,7 @@ class CanonicalState:
     def __init__(self, engine: Engine, ids: Iterable[int] | np.ndarray = ()) -> None:
         self._engine, self._tokens = engine, engine.next_tokens
         self._position = position_after(engine, ids)
+        self._may_end: bool | None = None  # known after the first look
 
     def __repr__(self) -> str:
         return f"<CanonicalState: {self.mask().sum():,} ids may follow>"
@@ -149,7 +150,9 @@ class CanonicalState:
     @property
     def may_end(self) -> bool:
         """Whether the ids since the last special one are those of their text, also inside a character."""
-        return may_end(self._engine, self._position)
+        if self._may_end is None:
+            self._may_end = may_end(self._engine, self._position)
+        return self._may_end
 
     def push(self, token_id: int) -> bool:
         """Take the next id; return whether some text has ids that begin with all. If not, none may follow.
@@ -174,7 +177,7 @@ class CanonicalState:
         token_id = index(token_id)
         if token_id not in self._engine.vocabulary.bytes_of:
             checked_ids(self._engine.vocabulary, [token_id])
-        self._position = push(self._engine, self._position, token_id)
+        self._position, self._may_end = push(self._engine, self._position, token_id), None
         return bool(self._position.hypotheses)
 
     def mask(self, out: np.ndarray | None = None) -> np.ndarray:
