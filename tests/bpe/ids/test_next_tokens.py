@@ -130,7 +130,9 @@ def test_as_the_slow_twin(chance, name, in_order):
         state = bpe.ids.canonical_state(tok, ids)
         assert state.may_end == tok.is_canonical(ids)
         for token_id in chance.sample([*words.bytes_of], 4):
-            assert state.copy().push(token_id) == mask[token_id]
+            after = state.copy()
+            assert after.push(token_id) == mask[token_id]
+            assert after.may_end == (mask[token_id] and tok.is_canonical([*ids, token_id]))
             assert tok.is_canonical([*ids, token_id], prefix=True) == mask[token_id]
     ids = chance.choice(short)
     assert twin.next_ids(parts, ids, encoded) - {900} == following[ids]
