@@ -56,7 +56,7 @@ class TokenTable:
 
     @made_once
     def _lengths(self) -> np.ndarray:
-        return np.array([len(token or b"") for token in self._tokens], np.int64)
+        return np.array([len(token or b"") for token in self._tokens], np.int32)
 
     @made_once
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
@@ -68,7 +68,7 @@ class TokenTable:
         """Return how many bytes tokens have."""
         if self._is_sparse:
             return np.array([len(self._tokens[number]) for number in ids.tolist()], np.int64)
-        return self._lengths[ids]
+        return self._lengths.take(ids)
 
     def join(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of tokens, joined."""

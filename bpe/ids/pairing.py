@@ -82,7 +82,8 @@ def align(
         raise ValueError(
             f"the ids are of different texts, from byte {place} on: {a_data[around]!r} and {b_data[around]!r}"
         )
-    cuts = np.zeros((3, min(len(a_lengths), len(b_lengths)) + 2), np.int64)
+    cuts = np.empty((3, min(len(a_lengths), len(b_lengths)) + 2), np.int64)
+    cuts[:, 0] = 0
     n = 1 + find_common_ends(a_lengths, b_lengths, *cuts[:, 1:])
     cuts[:, n] = len(a_lengths), len(b_lengths), len(a_data)
     a_cuts, b_cuts, places = cuts[:, : n + 1]
