@@ -324,14 +324,14 @@ def _py_prefetch(array: Any, i: int) -> None:
 @twin(_py_prefetch)
 @intrinsic
 def prefetch(typingctx, array, i):
-    """Ask for the cache line of ``array[i]``, which will be read or written soon; `i` may be any number."""
+    """Ask for the cache line of ``array[i]``, which will be read soon; `i` may be any number."""
 
     def codegen(context, builder, signature, values):
         data = cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data
         prefetch_type = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, _I32, _I32, _I32])
         instruction = cgutils.get_or_insert_function(builder.module, prefetch_type, "llvm.prefetch.p0")
         address = builder.bitcast(builder.gep(data, [values[1]]), cgutils.voidptr_t)
-        builder.call(instruction, [address, _I32(1), _I32(3), _I32(1)])  # for a write, keep it, data
+        builder.call(instruction, [address, _I32(0), _I32(3), _I32(1)])  # for a read, keep it, data
         return NONE
 
     return types.none(array, types.int64), codegen

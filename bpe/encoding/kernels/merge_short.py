@@ -1,7 +1,7 @@
 """Short pieces, merged in one line of the cache each, many interleaved.
 
-A merge waits for two look-ups of pairs, which wait for the merge before. So each piece makes one merge, then
-the next piece. The processor begins the look-ups of the next pieces while it waits for those of this one::
+A merge waits for two look-ups of pairs, which wait for the merge before. So all pieces ask for the lines that
+their next merges will read, then each makes one merge, and so on::
 
     place     0  1  2  3  4
     tokens    t  h  e  r  e           of one piece
@@ -21,7 +21,7 @@ pieces are read from.
 import numpy as np
 
 from bpe.encoding.kernels.linked_pieces import view_of
-from bpe.encoding.kernels.pair_ranks import NO_RANK, rank_in
+from bpe.encoding.kernels.pair_ranks import NO_RANK, first_line, rank_in
 from structures.kernels import (
     SIXTEEN,
     after,
@@ -33,6 +33,7 @@ from structures.kernels import (
     local_words,
     lowest_lane,
     pointer_to,
+    prefetch,
     put_in_sixteen,
     smaller,
 )
@@ -61,11 +62,28 @@ def begin(self, text, n_bytes, tokens, ranks):
 
 
 @inner
-def merge_once(table, new_id, place, alive, tokens, ranks):
-    """Merge the pair at `place`; return the places that have a token then."""
+def around(alive, place):
+    """Return bits for the tokens before a pair, for its right token, for those behind it; and two places.
+
+    These are the places of the tokens next to it; any if there are none.
+    """
     before, behind = alive & ((_ONE << place) - 1), alive & (np.int64(-2) << place)
     gone, behind = behind & -behind, behind & (behind - 1)
-    left, right = highest_lane(before) & _LAST, lowest_lane(behind) & _LAST
+    return before, gone, behind, highest_lane(before) & _LAST, lowest_lane(behind) & _LAST
+
+
+@inner
+def prefetch_ranks(self, table, new_id, place, alive, tokens):
+    """Ask for the lines of the table that :func:`merge_once` will read."""
+    _, _, _, left, right = around(alive, place)
+    prefetch(self.packed_ranks, first_line(table, new_id, tokens[right]))
+    prefetch(self.packed_ranks, first_line(table, tokens[left], new_id))
+
+
+@inner
+def merge_once(table, new_id, place, alive, tokens, ranks):
+    """Merge the pair at `place`; return the places that have a token then."""
+    before, gone, behind, left, right = around(alive, place)
     tokens[place] = new_id
     rank = rank_in(table, new_id, tokens[right]) | (0 - (behind == 0)) & NO_RANK
     left_rank = rank_in(table, tokens[left], new_id)
@@ -106,13 +124,16 @@ def merge_interleaved(self, data, offsets, pieces, places, n):
             unfinished[n_unfinished], next_merges[n_unfinished] = k, least << SIXTEEN | lanes
             n_unfinished += least != NO_RANK
         while n_unfinished > 0:
+            for i in range(n_unfinished):
+                k, merge = unfinished[i], next_merges[i]
+                new_id, tokens = id_of_rank[merge >> SIXTEEN], after(all_tokens, k * SIXTEEN)
+                prefetch_ranks(self, view.table, new_id, lowest_lane(merge), alive_of[k], tokens)
             n_left = 0
             for i in range(n_unfinished):
                 k, merge = unfinished[i], next_merges[i]
-                tokens, ranks = after(all_tokens, k * SIXTEEN), after(all_ranks, k * SIXTEEN)
-                new_id = id_of_rank[merge >> SIXTEEN]
-                place, alive = lowest_lane(merge), alive_of[k]
-                alive_of[k] = merge_once(view.table, new_id, place, alive, tokens, ranks)
+                new_id, tokens = id_of_rank[merge >> SIXTEEN], after(all_tokens, k * SIXTEEN)
+                ranks = after(all_ranks, k * SIXTEEN)
+                alive_of[k] = merge_once(view.table, new_id, lowest_lane(merge), alive_of[k], tokens, ranks)
                 least, lanes = least_of_sixteen(ranks, 0)
                 unfinished[n_left], next_merges[n_left] = k, least << SIXTEEN | lanes
                 n_left += least != NO_RANK
