@@ -2,13 +2,15 @@
 
     python asv_benchmarks/encoding_table.py VOCABULARIES TEXT [TEXT ...] [--only NAME ...]
 
-NAME is texts (whole ones), hard (ones without a space), short (many calls), decoding or loading.
+NAME is texts (whole ones), unseen (lines that nobody has met), hard (texts without a space), short (many
+calls), decoding or loading.
 
 VOCABULARIES is a folder as for ``same.py ids``, which compares whole texts; here, ids are compared on the
 beginning of each text. Texts are encoded to arrays in parts of about a megabyte, compiled code is loaded
 before. A first pass is that of a new tokenizer, which has met no word yet. Another one has read the texts
 before: CPython keeps the UTF-8 of a str that is not ASCII, and whoever came second would not have to make
-it. gigatoken and tokenizers, where they are installed, do the same work, in turns with ours. Short work takes
+it. Unseen lines are all different, and encoded once, by tokenizers that have met a megabyte of others.
+gigatoken and tokenizers, where they are installed, do the same work, in turns with ours. Short work takes
 many turns, the least of which counts; results are compared first.
 """
 
@@ -20,6 +22,7 @@ import benchmarks._common  # noqa: F401  # compiled code does everything, and is
 
 import gc
 import random
+import re
 import sys
 import tempfile
 import time
@@ -46,6 +49,15 @@ DECODED = 200_000  # ids
 TURNS_TAKE, FEWEST_TURNS = 0.3, 5  # seconds of each side
 OTHERS = ("tiktoken", "gigatoken", "tokenizers")
 HARD = 1 << 20
+SLICE, UNTIMED, TIMED = 400_000, 3, 6  # bytes of unseen lines; slices
+SCRIPTS = {
+    "Han": "[\u4e00-\u9fff]",
+    "Hangul": "[\uac00-\ud7af]",
+    "Cyrillic": "[\u0400-\u04ff]",
+    "Arabic": "[\u0600-\u06ff]",
+    "Devanagari": "[\u0900-\u097f]",
+    "Thai": "[\u0e00-\u0e7f]",
+}
 
 
 def parts_of(text: str) -> Iterator[str]:
@@ -120,6 +132,55 @@ def whole_text(folder: Path, name: str, file: Path, times: int) -> str:
     return (
         f"| {file.name} | {name} | {speeds} | {ours[1] / ours[2]:.2f} | {theirs / ours[1]:.0f} | {ratios} |"
     )
+
+
+def unseen_slices(text: str) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield slices of different lines of a text: of all, and of those that are mostly in a script."""
+    lines = [*dict.fromkeys(text.splitlines(keepends=True))]
+    random.Random(5).shuffle(lines)
+    letters = {script: re.compile(expression) for script, expression in SCRIPTS.items()}
+    of_script = {
+        script: [line for line in lines if 2 * len(letter.findall(line)) > len(line)]
+        for script, letter in letters.items()
+    }
+    for script, some in {"all": lines, **of_script}.items():
+        shares = np.cumsum([len(line.encode()) for line in some]) // SLICE
+        edges = np.searchsorted(shares, range(UNTIMED + TIMED + 1))
+        if len(shares) and shares[-1] >= UNTIMED + TIMED:
+            yield script, [some[start:end] for start, end in pairwise(edges)]
+
+
+def unseen(folder: Path, files: tuple[Path, ...]) -> None:
+    """Print the table of lines that nobody has met, each a text of a batch."""
+    click.echo(
+        "| text | script | vocabulary | MB/s | times tiktoken | times gigatoken |\n|---|---|---|---|---|---|"
+    )
+    for file in files:
+        for script, slices in unseen_slices(file.read_bytes().decode("utf-8", "replace")):
+            for name in PATTERNS:
+                theirs = Pair(folder, name).theirs.encode_ordinary
+                encoders = [new_tokenizer(folder, name)(1), lambda lines, one=theirs: [*map(one, lines)]]
+                if other := gigatoken(folder, name):
+                    encoders.append(other)
+                took = in_random_turns(encoders, slices)
+                ratios = [f"{seconds / took[0]:.2f}" for seconds in took[1:]] + ["-"] * (3 - len(took))
+                cells = (file.name, script, name, f"{TIMED * SLICE / took[0] / 1e6:.0f}", *ratios)
+                click.echo(f"| {' | '.join(cells)} |")
+
+
+def in_random_turns(encoders: list[Callable[[list[str]], Any]], slices: list[list[str]]) -> list[float]:
+    """Return the seconds of each, ours first, for all slices but the first ones; the ids must be the same."""
+    took = [0.0] * len(encoders)
+    for n, lines in enumerate(slices):
+        found: dict[int, Any] = {}
+        for k in random.Random(n).sample(range(len(encoders)), len(encoders)):
+            start = time.perf_counter()
+            found[k] = encoders[k](lines)
+            took[k] += time.perf_counter() - start if n >= UNTIMED else 0
+        ids = found.pop(0)[0]
+        for others in found.values():
+            assert np.array_equal(ids, np.concatenate([np.asarray(row, np.uint32) for row in others]))
+    return took
 
 
 def hard_texts(chance: random.Random) -> dict[str, str | bytes]:
@@ -305,6 +366,7 @@ def main(folder: Path, texts: tuple[Path, ...], times: int, only: tuple[str, ...
     """Print how fast texts are encoded, and ids decoded."""
     parts: dict[str, Callable[[], None]] = {
         "texts": lambda: whole_texts(folder, texts, times),
+        "unseen": lambda: unseen(folder, texts),
         "hard": lambda: hard_ones(pair, prose, times),
         "short": lambda: short(folder, pair, prose, times),
         "decoding": lambda: decoding(folder, pair, texts),

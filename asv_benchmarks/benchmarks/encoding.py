@@ -45,7 +45,8 @@ class Encoding(_Trained):
     """A whole text at a time.
 
     ``cold``: by a tokenizer that has not encoded anything yet, though the compiled code is loaded;
-    ``warm``: by one that has met every piece before.
+    ``warm``: by one that has met every piece before;
+    ``unseen``: the second half, by one that has met the first.
     """
 
     def setup(self, tokenizers, corpus):
@@ -54,10 +55,14 @@ class Encoding(_Trained):
         self.ids, self.id_list = self.warm.encode_to_numpy(self.text), self.warm.encode(self.text)
         self.warm.decode(self.ids)
         self.warm.decode(self.id_list)
-        self.cold = pickle.loads(pickle.dumps(self.warm))
+        self.cold, self.half = (pickle.loads(pickle.dumps(self.warm)) for _ in range(2))
+        self.half.encode_to_numpy(self.text[: len(self.text) // 2])
 
     def time_cold(self, tokenizers, corpus):
         self.cold.encode_to_numpy(self.text)
+
+    def time_unseen(self, tokenizers, corpus):
+        self.half.encode_to_numpy(self.text[len(self.text) // 2 :])
 
     def time_warm(self, tokenizers, corpus):
         self.warm.encode_to_numpy(self.text)
