@@ -152,9 +152,8 @@ def unseen_slices(text: str) -> Iterator[tuple[str, list[list[str]]]]:
 
 def unseen(folder: Path, files: tuple[Path, ...]) -> None:
     """Print the table of lines that nobody has met, each a text of a batch."""
-    click.echo(
-        "| text | script | vocabulary | MB/s | times tiktoken | times gigatoken |\n|---|---|---|---|---|---|"
-    )
+    columns = ("text", "script", "vocabulary", "MB/s", "times tiktoken", "times gigatoken")
+    click.echo(f"\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for file in files:
         for script, slices in unseen_slices(file.read_bytes().decode("utf-8", "replace")):
             for name in PATTERNS:
