@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from bpe.encoding.batches import encode_batch_to_numpy
 from bpe.encoding.canonicity import id_array
 from bpe.encoding.decoding import checked_ids
+from bpe.splitting.pattern import is_plain_allowed
 from bpe.splitting.specials import SpecialOptions, takes_special_options
 from bpe.support.text import utf8_of
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
     from bpe.tokenizer import Tokenizer
 
+_FEW = 2000  # ids, for which no kernel is loaded
 _Cuts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -71,8 +74,6 @@ def align(
     >>> bpe.ids.align(a, a.encode("lower"), b, b.encode("lower"))
     (array([0, 1, 3]), array([0, 3, 4]), array([0, 3, 5]))
     """
-    from bpe.encoding.kernels.common_ends import find_common_ends  # loads the compiler
-
     (a_data, a_lengths), (b_data, b_lengths) = _decoded(a.engine, a_ids), _decoded(b.engine, b_ids)
     if a_data != b_data:
         n = min(len(a_data), len(b_data))
@@ -84,7 +85,10 @@ def align(
         )
     cuts = np.empty((3, min(len(a_lengths), len(b_lengths)) + 2), np.int64)
     cuts[:, 0] = 0
-    n = 1 + find_common_ends(a_lengths, b_lengths, *cuts[:, 1:])
+    if len(a_lengths) + len(b_lengths) <= _FEW and is_plain_allowed():
+        n = 1 + _find_common_ends(a_lengths.tolist(), b_lengths.tolist(), *cuts[:, 1:])
+    else:
+        n = 1 + _compiled()(a_lengths, b_lengths, *cuts[:, 1:])
     cuts[:, n] = len(a_lengths), len(b_lengths), len(a_data)
     a_cuts, b_cuts, places = cuts[:, : n + 1]
     return a_cuts, b_cuts, places
@@ -246,6 +250,40 @@ def _decoded(engine: Engine, ids: Iterable[int] | np.ndarray) -> tuple[bytes, np
             lengths[np.flatnonzero(~np.isin(given, [*special]))[-1]] += len(data) - lengths.sum()
     lengths[places] = 0
     return data, lengths
+
+
+def _find_common_ends(a_lengths, b_lengths, a_cuts, b_cuts, places):  # type: ignore[no-untyped-def]
+    """Write the places where tokens of two rows end together, and how many of each end up to there.
+
+    The rows are of the same text. Tokens without bytes end where the one before them does. Neither the start
+    of the text nor its end is written. Returns how many places there are.
+    """
+    n_a, n_b = len(a_lengths), len(b_lengths)
+    n = i = j = a_end = b_end = 0
+    while i < n_a and j < n_b:
+        if a_end == b_end:
+            if a_lengths[i] == 0 or b_lengths[j] == 0:
+                i += a_lengths[i] == 0
+                j += b_lengths[j] == 0
+                continue
+            if a_end > 0:
+                a_cuts[n], b_cuts[n], places[n] = i, j, a_end
+                n += 1
+        a_is_next, b_is_next = a_end <= b_end, b_end <= a_end
+        if a_is_next:
+            a_end += a_lengths[i]
+            i += 1
+        if b_is_next:
+            b_end += b_lengths[j]
+            j += 1
+    return n
+
+
+@functools.cache
+def _compiled() -> Any:
+    from structures import kernel
+
+    return kernel(_find_common_ends, quiet=True)
 
 
 def _around(cuts: np.ndarray, n: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import json
 import random
+from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import bpe
 import bpe.ids
+from bpe.ids import pairing
 from bpe.reference import ids as twin
 from tests.bpe.ids.cases import datas, texts, tokenizers
 from tests.bpe.pipeline.test_engine import random_document
@@ -39,9 +41,20 @@ def test_align(a, b, parts, chance):
         rows.append((tok, [*ids, *[901] * chance.randrange(2)]))
     special = {*a.special_tokens.values()}
     tokens = [[b"" if number in special else tok.token_bytes(number) for number in ids] for tok, ids in rows]
-    for kind in (list, np.array):
+    for kind, way in ((list, nullcontext), (np.array, bpe.everything_compiled)):
         arguments = [argument for tok, ids in rows for argument in (tok, kind(ids) if ids else ids)]
-        same(bpe.ids.align(*arguments), twin.align_tokens(*tokens))
+        with way():
+            same(bpe.ids.align(*arguments), twin.align_tokens(*tokens))
+
+
+def test_many_ids_take_the_kernel(monkeypatch, tokenizer):
+    ids = tokenizer.encode_ordinary("ab " * 3000)
+    bpe.ids.align(tokenizer, ids, tokenizer, ids)  # compiles
+    monkeypatch.setattr(pairing, "_find_common_ends", None)
+    for row in bpe.ids.align(tokenizer, ids, tokenizer, ids)[:2]:
+        assert row.tolist() == [*range(len(ids) + 1)]
+    with pytest.raises(TypeError):
+        bpe.ids.align(tokenizer, ids[:9], tokenizer, ids[:9])
 
 
 @settings(max_examples=60)
