@@ -63,8 +63,8 @@ _WAS_WHOLE = -2  # the piece was looked up whole: it ends here
 _FEW = 4  # tokens that are tried first
 _MANY = 256  # tokens, for which a mask of all is made
 # What is remembered: masks by configuration, a bit for each id; by hypotheses, a byte for each id; rows of
-# configurations. All tables of o200k take 32 MB (asv_benchmarks/ids_table.py memory).
-_BASES, _MASKS, _ROWS = 128, 8, 8
+# configurations. All tables of o200k take 29 MB (asv_benchmarks/ids_table.py memory).
+_BASES, _MASKS, _ROWS = 128, 8, 24
 _CONTINUING = bytes(range(0x80, 0xC0))
 _NOT_UTF8 = (0xC0, 0xC1, *range(0xF5, 0x100))
 
