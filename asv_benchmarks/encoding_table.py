@@ -2,7 +2,7 @@
 
     python asv_benchmarks/encoding_table.py VOCABULARIES TEXT [TEXT ...] [--only NAME ...]
 
-NAME is texts (whole ones), unseen (lines that nobody has met), hard (texts without a space), short (many
+NAME is texts (whole ones), unseen (lines that are encoded once), hard (texts without a space), short (many
 calls), decoding or loading.
 
 VOCABULARIES is a folder as for ``same.py ids``, which compares whole texts; here, ids are compared on the
@@ -151,7 +151,7 @@ def unseen_slices(text: str) -> Iterator[tuple[str, list[list[str]]]]:
 
 
 def unseen(folder: Path, files: tuple[Path, ...]) -> None:
-    """Print the table of lines that nobody has met, each a text of a batch."""
+    """Print the table of unseen lines, each a text of a batch."""
     columns = ("text", "script", "vocabulary", "MB/s", "times tiktoken", "times gigatoken")
     click.echo(f"\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for file in files:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
     from bpe.tokenizer import Tokenizer
 
-_FEW = 2000  # ids, for which no kernel is loaded
+_FEW = 2000  # ids of both rows; for so few, no kernel is loaded
 _Cuts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -281,7 +281,7 @@ def _find_common_ends(a_lengths, b_lengths, a_cuts, b_cuts, places):  # type: ig
 
 @functools.cache
 def _compiled() -> Any:
-    from structures import kernel
+    from structures import kernel  # loads the compiler
 
     return kernel(_find_common_ends, quiet=True)
 
