@@ -125,7 +125,7 @@ class Corpus:
         self.n_bytes: int | None = None
         self._given: list[Path] = []
         if isinstance(items, ArrowTexts):
-            self.n_bytes = int(items.ends[-1]) if len(items) else 0
+            self.n_bytes = int(items.lengths.sum())
         if isinstance(items, (list, tuple)):
             _refuse_names(items)
             self._given = [Path(item) for item in items if isinstance(item, os.PathLike)]

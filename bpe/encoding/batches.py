@@ -1,7 +1,8 @@
 """Many texts at once.
 
-Texts are concatenated in *groups* of about a mebibyte. A group is encoded in one call of the encoder; as many
-groups at a time as there are threads.
+Texts are concatenated in *groups* of about a mebibyte, or of :data:`MOST_TEXTS`, which are still in the
+processor's cache then. A group is encoded in one call of the encoder; as many groups at a time as there are
+threads.
 
 ::
 
@@ -29,6 +30,8 @@ from bpe.support.threads import gc_paused, map_in_threads, n_threads
 
 MOST_BYTES = 1 << 20
 LEAST_BYTES = 1 << 15  # a shorter group is not worth another thread
+MOST_TEXTS = 1 << 10
+_FIRST_IDS = 1 << 26  # for which there is room before any text is encoded, at most
 _Texts: TypeAlias = Sequence[str | bytes] | ArrowTexts
 LONG = 1 << 18  # characters of a text that is a group by itself, so that it need not be copied
 
@@ -82,8 +85,10 @@ def encode_groups(
                 rules.refuse(texts[index], f"{what} {index}")
         return encoder.encode_segments(row, ends, room)
 
-    length, groups = _groups(texts, threads, what)
-    return length, map_in_threads(encode_group, groups, min(threads, max(len(groups), 1)))
+    length = _length_of(texts, what)
+    wanted = min(max(length // (4 * threads), LEAST_BYTES), MOST_BYTES) if threads > 1 else MOST_BYTES
+    groups = _groups(texts, wanted, what)
+    return length, map_in_threads(encode_group, groups, 1 if length <= wanted else threads)
 
 
 class _GrowingIds:
@@ -118,7 +123,7 @@ def joined(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids and offsets of all groups as one array each; `length` is that of the texts."""
     all_ids, all_offsets, n = all_ids or _GrowingIds(), [np.zeros(1, np.int64)], 0
-    all_ids.room(length // 2 + min(length, MOST_BYTES))
+    all_ids.room(min(length // 2 + min(length, MOST_BYTES), _FIRST_IDS))
     for some, offsets in groups:
         all_ids.add(some)
         all_offsets.append(offsets[1:] + n)
@@ -126,23 +131,40 @@ def joined(
     return all_ids.all(), np.concatenate(all_offsets)
 
 
-def _groups(texts: _Texts, threads: int, what: str) -> tuple[int, list[tuple[int, int]]]:
-    """Return how long the texts are, and the ranges of texts that are encoded together."""
+def _length_of(texts: _Texts, what: str) -> int:
+    """Return how long the texts are together, as if all were ASCII; of many it is estimated."""
+    step = len(texts) // MOST_TEXTS + 1
+    return sum(_lengths_of(texts, slice(0, None, step), what)) * step
+
+
+def _groups(texts: _Texts, wanted: int, what: str) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of texts that are encoded together: of `wanted` bytes, or of :data:`MOST_TEXTS`."""
+    chunks = texts.first_row_of.tolist() if isinstance(texts, ArrowTexts) else [0, len(texts)]
+    for start, stop in pairwise(chunks):
+        for first in range(start, stop, MOST_TEXTS):
+            last, n = min(first + MOST_TEXTS, stop), 0
+            for index, length in enumerate(_lengths_of(texts, slice(first, last), what), first):
+                if length >= LONG and first < index:
+                    yield first, index
+                    first, n = index, 0
+                n += length
+                if n >= wanted or length >= LONG:
+                    yield first, index + 1
+                    first, n = index + 1, 0
+            if first < last:
+                yield first, last
+
+
+def _lengths_of(texts: _Texts, rows: slice, what: str) -> list[int]:
+    """Return the lengths of texts, as if all were ASCII."""
+    if isinstance(texts, ArrowTexts):
+        return texts.lengths[rows].tolist()
+    some = texts[rows]
     try:
-        ends = texts.ends if isinstance(texts, ArrowTexts) else ends_of(texts)  # as if all were ASCII
+        return [*map(len, some)]
     except TypeError:
-        _bytes_of(texts[:], 0, what)
+        _bytes_of(some, rows.start, what)
         raise
-    total = int(ends[-1]) if len(ends) else 0
-    wanted = min(max(total // (4 * threads), LEAST_BYTES), MOST_BYTES) if threads > 1 else MOST_BYTES
-    # A group ends with the text in which its share of the bytes ends.
-    shares = np.arange(1, total // wanted + 1) * wanted
-    long = np.flatnonzero(np.diff(ends, prepend=0) >= LONG)
-    chunks = texts.first_row_of if isinstance(texts, ArrowTexts) else [0]
-    edges = np.unique(
-        np.concatenate([chunks, np.searchsorted(ends, shares) + 1, long, long + 1, [len(ends)]])
-    )
-    return total, list(pairwise(edges.tolist()))
 
 
 def _row_of(

@@ -221,7 +221,7 @@ class Encoder:
             raise ValueError(f"a text of {len(data)} bytes is too long for one call: encode it as a stream")
         held = data if isinstance(data, np.ndarray) else as_array(data)
         ids, n = (room or _new_room)(len(data) + SPARE_IDS), 0
-        ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)
+        ends = ends[ends.searchsorted(0, "right") :].astype(np.int32)
         all_marks, all_id_offsets = [_NO_MARKS], [_NO_OFFSETS]
         with self._worker() as worker:
             blocks = self._blocks(worker, held, ends) if given is None else [(given, ends)]
@@ -251,7 +251,7 @@ class Encoder:
         done, size = 0, BLOCK_BYTES
         while done < len(data):
             stop = min(done + size, len(data))
-            first, after = np.searchsorted(ends, [done, stop], side="right")
+            first, after = ends.searchsorted([done, stop], "right")
             segments = ends[first:after]
             is_open = not len(segments) or int(segments[-1]) < stop
             if len(worker.offsets) <= stop - done:

@@ -61,8 +61,7 @@ class ArrowTexts:
         self._chunks = [_Chunk(array) for array in arrays]
         self.first_row_of = np.cumsum([0, *map(len, arrays)])  # by chunk, and the number of all rows
         lengths = [np.diff(chunk.offsets).astype(np.int64) for chunk in self._chunks]
-        # Where each row ends, if all are joined.
-        self.ends = np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))
+        self.lengths = np.concatenate([np.zeros(0, np.int64), *lengths])  # of the rows, in bytes
 
     def __reduce__(self) -> Any:
         return ArrowTexts, (self._column,)

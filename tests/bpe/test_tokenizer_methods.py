@@ -120,6 +120,7 @@ def test_a_batch_in_groups(tokenizer, book, monkeypatch):
     monkeypatch.setattr(encode_module, "LEAST_BYTES", 100)
     monkeypatch.setattr(encode_module, "MOST_BYTES", 1000)
     monkeypatch.setattr(encode_module, "LONG", 500)
+    monkeypatch.setattr(encode_module, "MOST_TEXTS", 30)
     rows = []  # what is not copied; the first ones have more ids than is expected
     monkeypatch.setattr(encode_module, "as_array", lambda row: rows.append(row) or as_array(row))
     batch = [*["\x01" * 700] * 5, *book[:20_000].split("\n"), "é" * 900, "é\ud800" * 300, "", "<|fim|>"]
