@@ -1,4 +1,4 @@
-"""Cuts the bulk of a text by windows, 64 places at a time; open places are left to the automaton.
+"""Cuts the bulk of segments by windows, 64 places at a time; open places are left to the automaton.
 
 ::
 
@@ -10,6 +10,13 @@
 
 A chunk of about a thousand characters takes four steps: its characters are read, the windows decide what they
 can, the automaton decides the places that are left open, and the ends are written.
+
+Many short segments are in one chunk. The edge after each is a character without a byte, which has a group of
+its own if the pattern leaves one::
+
+    bytes     a  _  t  e  x  t     a  n  o  t  h  e  r
+    places    0  1  2  3  4  5  6  6  7  8  9  10 11 12        the edge has the place of what follows it
+    found     .  |  .  .  .  .  |  .  .  .  .  .  .  .         a piece ends before the edge, none after it
 """
 
 import numpy as np
@@ -48,6 +55,7 @@ _MARKS, _CONTINUED = 0xC0C0C000, 0x80808000  # what the later bytes of a charact
 BEYOND_ASCII = np.int64(-0x7F7F7F7F7F7F7F80)  # the top bit of each of eight bytes
 _AT_ONCE = 16
 _INSIDE = -1
+_ANY = 1  # a group that stands for any, where nothing depends on it
 
 
 @inner
@@ -86,16 +94,17 @@ def read_ascii(view, text, start, groups, places):
 
 
 @inner
-def read_characters(view, text, start, stop, readable, groups, places):
-    """Read about :data:`CHUNK` characters from byte `start` on, none across `stop`; return their number.
+def read_characters(view, text, n, start, stop, readable, groups, places):
+    """Read characters from byte `start` on, none across `stop`; return their number, and the byte after them.
 
-    Character c has the group ``groups[BEHIND + c]`` and the bytes from ``places[c]`` to ``places[c + 1]``. A
-    byte that is not of valid UTF-8 is a character without a group. Bytes are read many at a time, also those
-    from `stop` to `readable`, of which nothing depends.
+    `n` are there before; when there are about :data:`CHUNK`, no more are read. Character c has the group
+    ``groups[BEHIND + c]`` and the bytes from ``places[c]`` to ``places[c + 1]``. A byte that is not of valid
+    UTF-8 is a character without a group. Bytes are read many at a time, also those from `stop` to `readable`,
+    of which nothing depends.
     """
-    if start + _MOST <= stop and read_ascii(view, text, start, groups, places):
-        return _ENOUGH
-    n, i = 0, start
+    if n == 0 and start + _MOST <= stop and read_ascii(view, text, start, groups, places):
+        return _ENOUGH, start + _ENOUGH
+    i = start
     while (n < _ENOUGH) & (i < stop) & (i + BYTE_LANES + _READ <= readable):
         # All lanes are written; what follows the first character beyond ASCII is overwritten then.
         translate_byte_lanes(text, i, view.ranges, groups, BEHIND + n)
@@ -110,14 +119,58 @@ def read_characters(view, text, start, stop, readable, groups, places):
             group, width = first_character(view.steps.symbol_of, view.group_of, word)
             if i + width > stop:
                 places[n] = i
-                return n
+                return n, i
             groups[BEHIND + n] = group
             places[n] = i
             n += 1
             i += width
             word = load_word(text, i)
     places[n] = i
-    return n
+    return n, i
+
+
+@inner
+def read_segments(view, text, start, segment, segments, readable, groups, places, edges):
+    """Read about :data:`CHUNK` characters of segments, from byte `start` of one of them on.
+
+    The edge after a segment is a character, too, without a byte. Return the number of characters, the segment
+    that goes on after them, and the number of `edges`.
+    """
+    n, i, n_edges, (segment_ends, is_open) = 0, start, 0, segments
+    while True:
+        stop = np.int64(segment_ends[segment])
+        n, i = read_characters(view, text, n, i, stop, readable, groups, places)
+        following = segment_after(segment_ends, segment, stop)
+        is_last = following == segment_ends.size
+        if n >= _ENOUGH or i + BYTE_LANES + _READ > readable or (is_last and is_open):
+            return n, segment, n_edges
+        if i < stop:  # the segment ends inside a character
+            groups[BEHIND + n] = 0
+            i += 1
+        else:
+            groups[BEHIND + n], edges[n_edges], segment = edge_of(view), n, following
+            n_edges += 1
+        n += 1
+        places[n] = i
+        if segment == segment_ends.size:  # windows look ahead: with one more character, this edge is decided
+            groups[BEHIND + n], places[n + 1] = _ANY, i
+            return n + 1, segment, n_edges
+
+
+@inner
+def edge_of(view):
+    """Return the group of the edge of segments; 0 if it has none."""
+    return np.int64(view.group_of[view.steps.n_symbols])
+
+
+@inner
+def segment_after(segment_ends, segment, place):
+    """Return the first segment that ends after a place, near a segment; their number if there is none."""
+    while segment > 0 and segment_ends[segment - 1] > place:
+        segment -= 1
+    while segment < segment_ends.size and segment_ends[segment] <= place:
+        segment += 1
+    return segment
 
 
 @inner
@@ -153,6 +206,18 @@ def look_at_all(view, groups, first, after, found, undecided):
 
 
 @inner
+def cut_at_edges(edges, n_edges, first, after, found, undecided):
+    """Let a piece end before each edge, and none after it."""
+    for k in range(n_edges):
+        for c in range(larger(edges[k], first), smaller(edges[k] + 2, after)):
+            word, bit = (c - first) // BYTE_LANES, np.int64(1) << ((c - first) % BYTE_LANES)
+            undecided[word] &= ~bit
+            found[word] &= ~bit
+            if c == edges[k]:
+                found[word] |= bit
+
+
+@inner
 def drop_after(found, word, lane, n_words):
     """Drop what was found from a lane of a word on."""
     found[word] &= (np.int64(1) << lane) - 1
@@ -161,15 +226,17 @@ def drop_after(found, word, lane, n_words):
 
 
 @inner
-def decide(steps, text, places, at, stop, found, undecided):
+def decide(steps, text, places, at, edges, segments, found, undecided):
     """Decide the places that windows leave open: the automaton runs from the end before each of them.
 
     `at` is the end of the last piece before the words, in bytes; a place where no match begins, such as that
-    end, or -1; the first character of the words; and the one after their last. What is decided moves from
-    `undecided` to `found`. Return :data:`_INSIDE` if all is; else where the piece across the end of the words
-    ends, or :data:`UNDECIDED`: `found` stops before it. And the last place where no match begins.
+    end, or -1; the first character of the words; the one after their last; the segment of the last character
+    that was read; and the number of edges. What is decided moves from `undecided` to `found`. Return
+    :data:`_INSIDE` if all is; else where the piece across the end of the words ends, or :data:`UNDECIDED`:
+    `found` stops before it. And the last place where no match begins.
     """
-    last, gap, first, after = at
+    last, gap, first, after, segment, n_edges = at
+    (segment_ends, is_open), edge = segments, 0
     entry, n_words = steps.start_entry_of[0], (after - first + BYTE_LANES - 1) // BYTE_LANES
     for word in range(n_words):
         begin = first + word * BYTE_LANES
@@ -177,12 +244,17 @@ def decide(steps, text, places, at, stop, found, undecided):
             lane = lowest_lane(undecided[word])
             c, before = begin + lane, found[word] & ((np.int64(1) << lane) - 1)
             start, end = places[begin + highest_lane(before)] if before != 0 else last, NO_MATCH
+            while edge < n_edges and edges[edge] < c:
+                edge += 1
+            is_last = edge == n_edges
+            stop = np.int64(segment_ends[segment]) if is_last else places[edges[edge]]
+            goes_on = is_last & is_open & (segment == segment_ends.size - 1)
             if start != gap:
-                end = find_match(steps, text, start, stop, True, entry)
+                end = find_match(steps, text, start, stop, goes_on, entry)
             if end == NO_MATCH:
                 # What is between two matches goes on at least up to here: it ends where a match begins.
                 gap = start
-                end = find_match(steps, text, places[c], stop, True, entry)
+                end = find_match(steps, text, places[c], stop, goes_on, entry)
                 if end == NO_MATCH:
                     undecided[word] &= undecided[word] - 1
                     continue
@@ -191,7 +263,7 @@ def decide(steps, text, places, at, stop, found, undecided):
                 drop_after(found, word, lane, n_words)
                 return end, gap
             c = larger(c + end - places[c], c)  # if all characters are of one byte
-            if c >= after or places[c] != end:
+            if c >= after or places[c] != end or places[c - 1] == end:  # an edge has no byte
                 c = begin + lane
                 while places[c] < end:
                     c += 1
@@ -228,29 +300,38 @@ def put_ends(places, c, found, has_room, ends, n):
 
 
 @inner
-def cut_bulk(view, text, start, stop, readable, ends, n):
-    """Write the ends of the pieces of a segment to `ends`, except for the last ones.
+def cut_bulk(view, text, start, segments, readable, ends, n):
+    """Write the ends of the pieces of segments to `ends`, except for the last ones.
 
-    The text can be read up to `readable`, which is `stop` or after it. Return the new `n`, and the place from
-    which the search for the next match goes on: the last end, or a place in what lies between two matches.
+    `segments` are where they end, and whether the last one is open. The text can be read up to `readable`,
+    which is the end of the last one or after it. Return the new `n`; the end of the last piece; the place from
+    which the search for the next match goes on, which is this end, or in what lies between two matches; and
+    the segment there.
     """
-    groups, places = local_bytes(_ROOM_GROUPS), local_words(_ROOM_PLACES)
+    groups, places, edges = local_bytes(_ROOM_GROUPS), local_words(_ROOM_PLACES), local_words(_MOST)
     found, undecided = local_words(_ROOM_WORDS), local_words(_ROOM_WORDS)
-    for k in range(BEHIND):  # the text before the segment decides nothing
-        groups[k] = 0
+    for k in range(BEHIND - 1):
+        groups[k] = _ANY
+    groups[BEHIND - 1] = edge_of(view)  # a piece begins as a text does
+    segment_ends, is_open = segments
     n_first, last, gap = n, start, np.int64(-1)  # `last`: end of the last piece
     chunk, first = start, 1  # where its first character begins; the first character that is not decided
     place = start  # up to here, all is decided
-    while True:
-        n_characters = read_characters(view, text, chunk, stop, readable, groups, places)
+    segment = segment_after(segment_ends, 0, start)
+    while segment < segment_ends.size:
+        n_characters, segment, n_edges = read_segments(
+            view, text, chunk, segment, segments, readable, groups, places, edges
+        )
         after = n_characters - AHEAD + 1
         if after <= first:
             break
         n_words = look_at_all(view, groups, first, after, found, undecided)
-        end, gap = decide(view.steps, text, places, (last, gap, first, after), stop, found, undecided)
+        cut_at_edges(edges, n_edges, first, after, found, undecided)
+        what = (last, gap, first, after, segment, n_edges)
+        end, gap = decide(view.steps, text, places, what, edges, segments, found, undecided)
         for word in range(n_words):
             c = first + word * BYTE_LANES
-            has_room = (places[c] + _AT_ONCE <= stop) & (c + BYTE_LANES <= n_characters)
+            has_room = (places[c] + _AT_ONCE <= segment_ends[-1]) & (c + BYTE_LANES <= n_characters)
             n = put_ends(places, c, found[word], has_room, ends, n)
         if end >= 0:
             ends[n] = end
@@ -261,11 +342,18 @@ def cut_bulk(view, text, start, stop, readable, ends, n):
             break
         if end >= 0:
             chunk, first = end, 1
-        else:
-            chunk, first = places[larger(after - BEHIND, 0)], smaller(after, BEHIND)
+        else:  # the windows look back, but not across an edge
+            c = larger(after - BEHIND, 0)
+            for k in range(n_edges):
+                if edges[k] < after:
+                    c = larger(c, edges[k] + 1)
+            chunk, first = places[c], larger(after - c, 1)
+        segment = segment_after(segment_ends, segment, chunk)
+    segment = segment_after(segment_ends, segment, last)
     if place < last + BYTE_LANES:
-        return n, last  # a few bytes are read again sooner
+        return n, last, last, segment  # a few bytes are read again sooner
     is_gap = gap == last
     if not is_gap:
-        is_gap = find_match(view.steps, text, last, stop, True, view.steps.start_entry_of[0]) == NO_MATCH
-    return n, place if is_gap else last
+        stop, entry = np.int64(segment_ends[segment]), view.steps.start_entry_of[0]
+        is_gap = find_match(view.steps, text, last, stop, True, entry) == NO_MATCH
+    return n, last, place if is_gap else last, segment

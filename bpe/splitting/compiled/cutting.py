@@ -66,22 +66,14 @@ def skip_to_candidate(automaton, data, place, stop):
 
 
 @inner
-def cut_segment(view, data, start, stop, readable, is_open, text_start, ends, n):
+def cut_segment(automaton, data, start, place, stop, is_open, text_start, ends, n):
     """Write the ends of the pieces of a segment to `ends`, from index `n` on; return the new `n`.
 
-    A piece begins at `start`; the segment begins at `text_start`, which may be before it, for patterns that
-    look behind. If it `is_open`, it continues after `stop`, and only pieces are cut that this cannot change.
-    There are bytes up to `readable`, of other segments after `stop`.
+    A piece begins at `start`; no match begins from there to `place`. The segment begins at `text_start`, which
+    may be before it, for patterns that look behind. If it `is_open`, it continues after `stop`, and only pieces
+    are cut that this cannot change.
     """
-    automaton = view.automaton
-    unmatched = -1  # where the characters without a match begin
-    place = start
-    if view.has_windows:
-        n_before = n
-        n, place = cut_bulk(view.windows, data, start, stop, readable, ends, n)
-        last = np.int64(ends[n - 1]) if n > n_before else start
-        if place > last:
-            unmatched = last
+    unmatched = start if place > start else -1  # where the characters without a match begin
     while place < stop:
         before = symbol_before(automaton, data, place, text_start) if automaton.looks_behind else 0
         end = find_in_linear_time(automaton, data, place, stop, is_open, automaton.start_entry_of[before])
@@ -126,11 +118,16 @@ def cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, 
     view = view_of(self, failed, start)
     ends[0] = start
     n = 1
-    for segment in range(segment_ends.size):
+    place, segment = start, 0
+    if view.has_windows and segment_ends.size > 0:
+        segments = segment_ends, is_open
+        n, start, place, segment = cut_bulk(view.windows, text, start, segments, data.size, ends, n)
+    while segment < segment_ends.size:
         stop = np.int64(segment_ends[segment])
-        continues = is_open and segment == segment_ends.size - 1
-        n = cut_segment(view, text, start, stop, data.size, continues, text_start, ends, n)
-        start = text_start = stop
+        goes_on = is_open and segment == segment_ends.size - 1
+        n = cut_segment(view.automaton, text, start, place, stop, goes_on, text_start, ends, n)
+        start = place = text_start = stop
+        segment += 1
     return n - 1
 
 

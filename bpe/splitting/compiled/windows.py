@@ -12,6 +12,9 @@ bit of a byte, so that a set of groups is a byte, too. If there were more groups
 (for gpt2 the apostrophe: without it, no letter differs from another) share the last group, or have no group;
 then their windows are open. Open windows are left to the automaton.
 
+The edge of two segments is a group of its own, if there are not too many: a piece ends before it, and the next
+one begins after it.
+
 The windows in which a piece ends are a union of *products*: sets of groups, one set for each place.
 
 The verdicts are found like this. A text and its true pieces, which are matches and what lies between two of
@@ -55,14 +58,14 @@ _FREQUENT_FIRST = (
     " etaoinsrhldcumfpgwybvk\n,.ITASxCMBPH'\"EWDRLNO-jFGzqUJVKY0123456789_()\t/;:=<>*#![]{}?QXZ$+&|\\@%^~`\r"
 )
 
-_NO, _YES, _OPEN = 0, 1, 2
+_NO, _YES, _OPEN, _NEVER = 0, 1, 2, 3  # the last: no text has this window
 
 
 @dataclass(frozen=True)
 class Windows:
     """The windows of an automaton."""
 
-    group_of: np.ndarray  # (symbols,) uint8: the bit of the group, by symbol
+    group_of: np.ndarray  # (symbols + 1,) uint8: the bit of the group, by symbol; the last is the edge's
     # Products, (n, PLACES) uint8 each: the windows in which a piece ends, and the open ones. The former may
     # cover open windows, where they mean nothing.
     ends: np.ndarray
@@ -111,7 +114,7 @@ def _choose_groups(automaton: Automaton, budget: StepBudget) -> list[list[int]]:
 
 # ---------------------------------------------------------------------------------------------- verdicts
 def _find_verdicts(automaton: Automaton, groups: list[list[int]], budget: StepBudget) -> np.ndarray:
-    """Return the verdict of every window: (groups,) * PLACES."""
+    """Return the verdict of every window: (groups,) * PLACES; a group without symbols is the edge."""
     found = Configurations([automaton], [(symbol,) for symbol in range(automaton.n_symbols)], budget)
     ways = [{(here, False), *((after, True) for after in cuts)} for here, cuts in enumerate(found.cuts_of)]
     # [configuration][group]: the configurations after it, and whether a piece ends before them
@@ -125,7 +128,8 @@ def _find_verdicts(automaton: Automaton, groups: list[list[int]], budget: StepBu
         """Return the verdicts after some paths: pairs (configuration, whether a piece ended at the bar)."""
         if place == PLACES:
             ended = {bit for _, bit in paths}
-            return np.array(_OPEN if len(ended) > 1 else int(True in ended), np.uint8)
+            verdict = _OPEN if len(ended) > 1 else _YES if True in ended else _NO
+            return np.array(verdict if ended else _NEVER, np.uint8)
         if (place, paths) not in verdict_of:
             budget.spend(len(groups) * (1 + len(paths)))
             verdict_of[place, paths] = np.stack(
@@ -136,6 +140,10 @@ def _find_verdicts(automaton: Automaton, groups: list[list[int]], budget: StepBu
     def read(place: int, paths: frozenset[tuple[int, bool]], group: int) -> frozenset[tuple[int, bool]]:
         """Return the paths after one more character."""
         at_bar = place == BEHIND - 1
+        if not groups[group]:  # the text ends before the edge, and another begins after it
+            bits = {bit for here, bit in paths if found.may_end[here]}
+            bits = {place == BEHIND} if bits and place in (BEHIND - 1, BEHIND) else bits
+            return frozenset((here, bit) for here in found.first for bit in bits)
         after = ((after, ended, bit) for here, bit in paths for after, ended in steps[here][group])
         return frozenset((here, ended if at_bar else bit) for here, ended, bit in after)
 
@@ -178,16 +186,18 @@ def derive_windows(automaton: Automaton, budget: StepBudget | None = None) -> Wi
     budget = budget or StepBudget()
     try:
         groups = _choose_groups(automaton, budget)
+        if len(groups) < GROUPS:
+            groups.append([])
         verdicts = _find_verdicts(automaton, groups, budget)
     except UnsupportedError:
         return None
     ends = _products(verdicts == _YES, verdicts != _NO)
-    open_ = _products(verdicts == _OPEN, verdicts == _OPEN)
+    open_ = _products(verdicts == _OPEN, verdicts >= _OPEN)
     if len(ends) + len(open_) > _MAX_PRODUCTS:
         return None
-    bit_of = np.zeros(automaton.n_symbols, np.uint8)
+    bit_of = np.zeros(automaton.n_symbols + 1, np.uint8)
     for i, group in enumerate(groups):
-        bit_of[group] = 1 << i
+        bit_of[group or [automaton.n_symbols]] = 1 << i
     return Windows(bit_of, ends, open_)
 
 

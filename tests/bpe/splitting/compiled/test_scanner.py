@@ -312,6 +312,18 @@ def test_windows_cut_the_text(name, book):
     assert len(scanner.split(data)) > 0.9 * len(data), "windows in code are used, not the tables"
 
 
+@pytest.mark.parametrize("name", ["gpt2", "cl100k"])
+def test_windows_cut_next_to_edges(name):
+    automaton, windows = windows_of(*sources_of(name))
+    everywhere = dataclasses.replace(windows, ends=windows.ends[:1] | 0xFF, open=windows.open[:0])
+    data, ends = bytearray(b"ab" * 1000), np.arange(2, 2001, 2, np.int32)
+    for used, wanted in ((windows, ends), (everywhere, np.arange(1, 1900))):
+        scanner = Scanner(["a"])
+        scanner._tables = [tables_of(automaton, used)]
+        assert np.isin(wanted, scanner.cut(data, ends)).all()
+    assert np.array_equal(scanner.cut(data, ends)[-10:], ends[-10:]), "the automaton cuts where nothing follows"
+
+
 def test_windows_cut_what_lies_between_matches(book):
     automaton, windows = windows_of(PATTERNS["words"])
     data = (book + "..., !! " * 500 + "x").encode()
@@ -351,19 +363,30 @@ def test_windows_decide(name, data):
     characters = [*map(chr, range(128)), *LETTERS]
     group_of = {c: int(windows.group_of[automaton.symbol_of[ord(c)]]) for c in characters}
     soft = [c for c, group in group_of.items() if group]
-    text = data.draw(st.text(st.sampled_from(soft), min_size=PLACES + 1, max_size=20))
+    text = st.text(st.sampled_from(soft), min_size=1, max_size=20)
+    edge = int(windows.group_of[-1])
+    assert edge != 0 or name == "o200k", "its groups are too many"
+    segments = data.draw(st.lists(text, min_size=1, max_size=3 if edge else 1))
     # Any text may follow. The windows at the edges of the text are not complete and do not count.
     rest = data.draw(st.text(st.sampled_from(SEAMS), max_size=6))
-    ends = by_regex([source], (text + rest).encode())
-    place_of = np.cumsum([0, *(len(c.encode()) for c in text)]).tolist()
+    groups, is_end = [], []  # by character; an edge is one, too
+    for k, segment in enumerate(segments, 1):
+        is_last = k == len(segments)
+        of_segment = by_regex([source], (segment + rest if is_last else segment).encode())
+        place_of = np.cumsum([0, *(len(c.encode()) for c in segment)]).tolist()
+        is_end += [place in of_segment[1:] for place in place_of[: len(segment)]]
+        groups += map(group_of.get, segment)
+        if not is_last:
+            groups.append(edge)
+            is_end.append(True)
 
     def is_in(products, window):
         return any(all(a & b for a, b in zip(product, window, strict=True)) for product in products)
 
-    for place in range(3, len(text) - 1):
-        window = [group_of[c] for c in text[place - 3 : place + 2]]
+    for place in range(3, len(groups) - 1):
+        window = groups[place - 3 : place + 2]
         if not is_in(windows.open, window):
-            assert is_in(windows.ends, window) == (place_of[place] in ends), place
+            assert is_in(windows.ends, window) == is_end[place], place
 
 
 # Bytes of the form of characters: too long for what they stand for, surrogates, or past the last character.
@@ -461,14 +484,16 @@ def test_what_follows_a_segment_does_not_change_it(name, book):
     """The windows read bytes after its end: of other segments, or the rest of a character that is cut."""
     scanner, chance = bpe.Pattern.of(name).scanner, np.random.default_rng(0)
     seams = [*SEAMS, *LETTERS, "Привет", "日本語", "don't ", "“the”", "1234", "\n \n", *book[:2000].split()]
-    for most in (3, 20, 90, 300):
-        data = " ".join(seams[i] for i in chance.integers(0, len(seams), 600)).encode()
-        ends = np.unique(np.append(np.cumsum(chance.integers(1, most, len(data))), len(data)))
-        ends = ends[ends <= len(data)].astype(np.int32)
+    for most in (3, 20, 90, 300, 3000):
+        data = " ".join(seams[i] for i in chance.integers(0, len(seams), 2000)).encode()
+        ends = np.cumsum(chance.integers(0, most, len(data)))
+        ends = np.append(ends[ends < len(data)], [len(data)] * 2).astype(np.int32)
         pieces = [0]
         for start, end in pairwise([0, *ends.tolist()]):
             pieces += [start + place for place in scanner.split(data[start:end])[1:]]
         assert scanner.cut(bytearray(data), ends).tolist() == pieces
+        is_open = scanner.cut(bytearray(data), ends[:-1], is_open=True).tolist()
+        assert is_open == pieces[: len(is_open)]
 
 
 def test_searching_is_compiled_once_for_all_patterns():
