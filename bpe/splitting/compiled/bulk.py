@@ -304,16 +304,16 @@ def cut_bulk(view, text, start, segments, readable, ends, n):
     """Write the ends of the pieces of segments to `ends`, except for the last ones.
 
     `segments` are where they end, and whether the last one is open. The text can be read up to `readable`,
-    which is the end of the last one or after it. Return the new `n`; the end of the last piece; the place from
-    which the search for the next match goes on, which is this end, or in what lies between two matches; and
-    the segment there.
+    which is the end of the last one or after it. Return the new `n`; the end of the last piece; the place
+    from which the search for the next match goes on, which is this end, or in what lies between two matches;
+    and the segment there.
     """
     groups, places, edges = local_bytes(_ROOM_GROUPS), local_words(_ROOM_PLACES), local_words(_MOST)
     found, undecided = local_words(_ROOM_WORDS), local_words(_ROOM_WORDS)
     for k in range(BEHIND - 1):
         groups[k] = _ANY
     groups[BEHIND - 1] = edge_of(view)  # a piece begins as a text does
-    segment_ends, is_open = segments
+    segment_ends = segments[0]
     n_first, last, gap = n, start, np.int64(-1)  # `last`: end of the last piece
     chunk, first = start, 1  # where its first character begins; the first character that is not decided
     place = start  # up to here, all is decided

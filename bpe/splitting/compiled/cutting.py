@@ -69,9 +69,9 @@ def skip_to_candidate(automaton, data, place, stop):
 def cut_segment(automaton, data, start, place, stop, is_open, text_start, ends, n):
     """Write the ends of the pieces of a segment to `ends`, from index `n` on; return the new `n`.
 
-    A piece begins at `start`; no match begins from there to `place`. The segment begins at `text_start`, which
-    may be before it, for patterns that look behind. If it `is_open`, it continues after `stop`, and only pieces
-    are cut that this cannot change.
+    A piece begins at `start`; no match begins from there to `place`. The segment begins at `text_start`,
+    which may be before it, for patterns that look behind. If it `is_open`, it continues after `stop`, and
+    only pieces are cut that this cannot change.
     """
     unmatched = start if place > start else -1  # where the characters without a match begin
     while place < stop:

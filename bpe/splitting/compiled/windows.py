@@ -12,8 +12,7 @@ bit of a byte, so that a set of groups is a byte, too. If there were more groups
 (for gpt2 the apostrophe: without it, no letter differs from another) share the last group, or have no group;
 then their windows are open. Open windows are left to the automaton.
 
-The edge of two segments is a group of its own, if there are not too many: a piece ends before it, and the next
-one begins after it.
+The edge after a segment is a group of its own, if there are not too many: a piece ends before it.
 
 The windows in which a piece ends are a union of *products*: sets of groups, one set for each place.
 
