@@ -27,7 +27,7 @@ from numba.extending import (
 
 from structures.base.checks import call
 from structures.base.in_njit import RENAMED, BoundKernel, ContainerClass, label_of
-from structures.base.struct_type import BorrowedType, StructType, borrow, payload_of, verbs_of
+from structures.base.struct_type import BorrowedType, StructType, borrow, method, payload_of, verbs_of
 from structures.compiling.jit import quiet, twin
 from structures.compiling.numba_private import Signature
 from structures.compiling.without_jit import PlainContainer
@@ -74,6 +74,7 @@ def named_by_package(*classes: type) -> dict[str, type]:
 _SHOWN, _FEW = 3, 10_000  # entries in a repr, in a container of how many at most
 
 
+@method(StructType, "_size")
 @quiet
 def _size(self):
     return self.size
@@ -96,6 +97,7 @@ class Facade(_Proxy, metaclass=ContainerClass):
     A subclass inherits:
 
     * ``_kernels.name(self, ...)``: the methods of its type
+    * ``_type.entries.name(self, ...)``: the same, where other arguments are checked integers and floats
     * ``_like(made)``: what a kernel has made, as an instance of this class
     * ``_done(status, what)``: raises the exception of a status below 0
     * ``_room(n, name)``: a checked number of items
@@ -137,7 +139,7 @@ class Facade(_Proxy, metaclass=ContainerClass):
             raise AttributeError(message, name=name, obj=self)
 
     def __len__(self) -> int:
-        return _size(self)
+        return self._type.entries._size(self)
 
     def __repr__(self) -> str:
         n = len(self)

@@ -238,19 +238,19 @@ class Keyed(Facade, _Keyed[Key, Number]):
 
     def __getitem__(self, key: Key) -> Number:
         key = self._key(key)
-        value = self._kernels.get(self, key, 0)  # numba may look up one that is left out at every call
-        if not value and not self._kernels.contains(self, key):
+        value = self._type.entries.get(self, key, 0)
+        if not value and not self._type.entries.contains(self, key):
             raise KeyError(key)
         return value
 
     def __setitem__(self, key: Key, value: Any) -> None:
-        self._done(self._kernels.set(self, self._key(key), self._number(value, self._noun)), key)
+        self._done(self._type.entries.set(self, self._key(key), self._number(value, self._noun)), key)
 
     def __delitem__(self, key: Key) -> None:
-        self._done(self._kernels.remove(self, self._key(key)), key)
+        self._done(self._type.entries.remove(self, self._key(key)), key)
 
     def __contains__(self, key: Any) -> bool:
-        return self._is_key(key) and self._kernels.contains(self, self._key(key))
+        return self._is_key(key) and self._type.entries.contains(self, self._key(key))
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self.to_arrays()[0].tolist())
@@ -320,8 +320,8 @@ class Keyed(Facade, _Keyed[Key, Number]):
         if not self._is_key(key):
             return default
         key = self._key(key)
-        value = self._kernels.get(self, key, 0)
-        return value if value or self._kernels.contains(self, key) else default
+        value = self._type.entries.get(self, key, 0)
+        return value if value or self._type.entries.contains(self, key) else default
 
     def add_many(self, keys: Any, deltas: Any = None) -> None:
         """Add ``deltas[i]`` to the number of ``keys[i]``, for every i in order; if that fails, none is added.

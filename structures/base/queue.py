@@ -95,7 +95,7 @@ class Counted(Keyed[int, Number]):
         >>> h.peek()
         (8, 3)
         """
-        self._done(self._kernels.add(self, int64(key), self._number(n, "n")), key)
+        self._done(self._type.entries.add(self, int64(key), self._number(n, "n")), key)
 
     def sub(self, key: int, n: Any = 1) -> None:
         """Subtract `n` from the count of `key`; a difference of 0 removes the key.
@@ -125,7 +125,7 @@ class Counted(Keyed[int, Number]):
         >>> h.sub(7); 7 in h
         False
         """
-        self._done(self._kernels.sub(self, int64(key), self._number(n, "n")), key)
+        self._done(self._type.entries.sub(self, int64(key), self._number(n, "n")), key)
 
     def _must_have_keys(self) -> None:
         if not len(self):
@@ -155,7 +155,7 @@ class Counted(Keyed[int, Number]):
         (8, 2)
         """
         self._must_have_keys()
-        return self._kernels.peek(self)
+        return self._type.entries.peek(self)
 
     def pop(self, *unnamed: Any, default: Default = NOT_GIVEN) -> tuple[int, Number] | Default:
         """Remove the top; return its (key, priority).
@@ -197,7 +197,7 @@ class Counted(Keyed[int, Number]):
         if default is not NOT_GIVEN and not len(self):
             return default
         self._must_have_keys()
-        return self._kernels.pop(self)
+        return self._type.entries.pop(self)
 
     def replace(self, key: int, priority: Any) -> tuple[int, Number]:
         """Remove the top and set `key` to `priority`; return (key, priority) of the old top.
@@ -235,7 +235,7 @@ class Counted(Keyed[int, Number]):
         if priority != priority:
             raise error(status.NOT_A_NUMBER, key)
         self._must_have_keys()
-        return self._kernels.replace(self, key, priority)
+        return self._type.entries.replace(self, key, priority)
 
     def pop_many(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Remove and return the first `k` entries, or all if there are fewer, in the order of :meth:`pop`.

@@ -58,6 +58,7 @@ from structures.base.locks import (
 )
 from structures.compiling.cache import DIGEST, PACKAGE
 from structures.compiling.dispatchers import NO_GUARD
+from structures.compiling.jit import entry_for
 from structures.compiling.numba_private import MemInfoPointer, cpu_target, meminfo_struct_type
 from structures.compiling.without_jit import PROPERTIES, PlainContainer, give_compiled_verbs
 
@@ -138,8 +139,34 @@ class StructType(types.StructRef, types.IterableType):
         called = typeof(keys).get_call_type(cpu_target.typing_context, (self,), {})
         return called.return_type.iterator_type
 
+    @cached_property
+    def entries(self) -> Entries:
+        """The methods for calls from Python with integers and floats."""
+        return Entries(self.facade._kernels)
+
     def __reduce__(self) -> Any:
         return _type_of, (type(self).__module__, type(self).__qualname__, self._plain_fields)
+
+
+class Entries:
+    """The methods of a type for calls with integers and floats, of which Python has checked which is which.
+
+    numba finds the code for the types of arguments at every call, which takes most of the time of a call.
+    """
+
+    def __init__(self, kernels: SimpleNamespace) -> None:
+        self._kernels = kernels
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        kernel = getattr(self._kernels, name)
+
+        def call(container: Any, *numbers: Any) -> Any:
+            plain = (number if isinstance(number, float) else int(number) for number in numbers)
+            entry = entry_for(kernel, container, *plain)
+            setattr(self, name, entry)
+            return entry(container, *numbers)
+
+        return call
 
 
 class NumbersType(StructType):

@@ -175,10 +175,10 @@ class Deque(OfNumbers, Generic[Number]):
             raise error(status.NO_ELEMENT, type(self).__name__)
 
     def __getitem__(self, index: int) -> Number:
-        return self._kernels.get(self, self._index(index))
+        return self._type.entries.get(self, self._index(index), 0)
 
     def __setitem__(self, index: int, value: Any) -> None:
-        self._kernels.set(self, self._index(index), self._value(value))
+        self._type.entries.set(self, self._index(index), self._value(value))
 
     def append(self, value: Any) -> None:
         """Add an element after the last one.
@@ -206,7 +206,7 @@ class Deque(OfNumbers, Generic[Number]):
         >>> list(d)
         [5, 6]
         """
-        self._done(self._kernels.append(self, self._value(value)), "one more element")
+        self._done(self._type.entries.append(self, self._value(value)), "one more element")
 
     def appendleft(self, value: Any) -> None:
         """Add an element before the first one.
@@ -234,7 +234,7 @@ class Deque(OfNumbers, Generic[Number]):
         >>> list(d)
         [6, 5]
         """
-        self._done(self._kernels.appendleft(self, self._value(value)), "one more element")
+        self._done(self._type.entries.appendleft(self, self._value(value)), "one more element")
 
     def pop(self) -> Number:
         """Remove the last element and return it.
@@ -259,7 +259,7 @@ class Deque(OfNumbers, Generic[Number]):
         6
         """
         self._must_not_be_empty()
-        return self._kernels.pop(self)
+        return self._type.entries.pop(self)
 
     def popleft(self) -> Number:
         """Remove the first element and return it.
@@ -284,7 +284,7 @@ class Deque(OfNumbers, Generic[Number]):
         5
         """
         self._must_not_be_empty()
-        return self._kernels.popleft(self)
+        return self._type.entries.popleft(self)
 
     def extend(self, values: Any) -> None:
         """Append many elements; if one of them is bad, none.

@@ -148,7 +148,7 @@ class DisjointSets(Facade):
         return self.to_arrays()
 
     def __len__(self) -> int:
-        return self._kernels.len(self)
+        return self._type.entries.len(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} in {self.n_sets} sets>"
@@ -195,7 +195,7 @@ class DisjointSets(Facade):
         >>> DisjointSets(3).add()
         3
         """
-        element = self._kernels.add(self)
+        element = self._type.entries.add(self)
         self._done(element, "one more element")
         return element
 
@@ -254,7 +254,7 @@ class DisjointSets(Facade):
         >>> s.find(0) == s.find(2), s.find(1)
         (True, 1)
         """
-        return self._kernels.find(self, self._element(element))
+        return self._type.entries.find(self, self._element(element))
 
     def root(self, element: int) -> int:
         """Return what :meth:`find` returns, and change nothing: the iterations of a ``prange`` may call it.
@@ -289,7 +289,7 @@ class DisjointSets(Facade):
         >>> count_with(DisjointSets.from_labels([0, 1, 0]), 0)
         2
         """
-        return self._kernels.root(self, self._element(element))
+        return self._type.entries.root(self, self._element(element))
 
     def union(self, one: int, other: int) -> bool:
         """Join the sets of two elements, unless they are in one set already.
@@ -319,7 +319,7 @@ class DisjointSets(Facade):
         >>> s.union(0, 2), s.union(2, 0), s.n_sets
         (True, False, 2)
         """
-        return self._kernels.union(self, self._element(one), self._element(other))
+        return self._type.entries.union(self, self._element(one), self._element(other))
 
     def union_many(self, ones: Any, others: Any) -> int:
         """Join the sets of ``ones[i]`` and ``others[i]``, for every i.
@@ -382,7 +382,7 @@ class DisjointSets(Facade):
         >>> DisjointSets(2).connected(0, 1)
         False
         """
-        return self._kernels.connected(self, self._element(one), self._element(other))
+        return self._type.entries.connected(self, self._element(one), self._element(other))
 
     def size(self, element: int) -> int:
         """Return the number of elements in the set of `element`.
@@ -410,7 +410,7 @@ class DisjointSets(Facade):
         >>> DisjointSets.from_labels([0, 1, 0]).size(2)
         2
         """
-        return self._kernels.size(self, self._element(element))
+        return self._type.entries.size(self, self._element(element))
 
     def labels(self) -> np.ndarray:
         """Return the number of the set of each element.

@@ -194,7 +194,7 @@ class IntMap(OfNumbers, Map[int, Number]):
         >>> m[5]
         4
         """
-        self._done(self._kernels.add(self, int64(key), self._number(delta, "delta")), key)
+        self._done(self._type.entries.add(self, int64(key), self._number(delta, "delta")), key)
 
     def pop(self, key: int, default: Default = NOT_GIVEN) -> Number | Default:
         """Remove `key` and return its value.
@@ -225,11 +225,11 @@ class IntMap(OfNumbers, Map[int, Number]):
         (10, 0)
         """
         key = int64(key)
-        if not self._kernels.contains(self, key):
+        if not self._type.entries.contains(self, key):
             if default is NOT_GIVEN:
                 raise KeyError(key)
             return default
-        return self._kernels.pop(self, key, 0)
+        return self._type.entries.pop(self, key, 0)
 
     def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Return all keys and values; :meth:`from_arrays` takes them back.

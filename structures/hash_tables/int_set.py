@@ -154,7 +154,7 @@ class IntSet(_Set):
     __hash__ = None  # type: ignore[assignment]  # containers change
 
     def __contains__(self, key: Any) -> bool:
-        return self._is_int64(key) and self._kernels.contains(self, int(key))
+        return self._is_int64(key) and self._type.entries.contains(self, int(key))
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.to_array().tolist())
@@ -225,7 +225,7 @@ class IntSet(_Set):
         >>> len(s)
         1
         """
-        self._done(self._kernels.add(self, int64(key)), key)
+        self._done(self._type.entries.add(self, int64(key)), key)
 
     def discard(self, key: int) -> None:
         """Remove a key, if it is in the set.
@@ -246,7 +246,7 @@ class IntSet(_Set):
         >>> len(s)
         0
         """
-        self._kernels.discard(self, int64(key))
+        self._type.entries.discard(self, int64(key))
 
     def remove(self, key: int) -> None:
         """Remove a key.
@@ -270,7 +270,7 @@ class IntSet(_Set):
         >>> s.remove(5); len(s)
         0
         """
-        self._done(self._kernels.remove(self, int64(key)), key)
+        self._done(self._type.entries.remove(self, int64(key)), key)
 
     def update(self, keys: Any) -> None:
         """Add many keys; if one of them is invalid, none is added.

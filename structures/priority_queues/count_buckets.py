@@ -218,7 +218,7 @@ class CountBuckets(Counted[int]):
         (8, 2)
         """
         self._must_have_keys()
-        return self._kernels.peek_min(self)
+        return self._type.entries.peek_min(self)
 
     def pop_min(self, default: Default = NOT_GIVEN) -> tuple[int, int] | Default:
         """Remove the smallest key of the least count; return (key, count).
@@ -250,7 +250,7 @@ class CountBuckets(Counted[int]):
         if default is not NOT_GIVEN and not len(self):
             return default
         self._must_have_keys()
-        return self._kernels.pop_min(self)
+        return self._type.entries.pop_min(self)
 
     def max_count(self) -> int:
         """Return the greatest count.
@@ -274,7 +274,7 @@ class CountBuckets(Counted[int]):
         5
         """
         self._must_have_keys()
-        return self._kernels.max_count(self)
+        return self._type.entries.max_count(self)
 
     def min_count(self) -> int:
         """Return the least count.
@@ -298,7 +298,7 @@ class CountBuckets(Counted[int]):
         2
         """
         self._must_have_keys()
-        return self._kernels.min_count(self)
+        return self._type.entries.min_count(self)
 
     def keys_at(self, count: int) -> np.ndarray:
         """Return the keys that have a count.

@@ -219,7 +219,7 @@ class Heap(OfNumbers, Generic[Number]):
         >>> h.push(5, 7), h.push(5, 7)
         (0, 1)
         """
-        handle = self._kernels.push(self, *self._pair(priority, payload))
+        handle = self._type.entries.push(self, *self._pair(priority, payload))
         self._done(handle, "one more entry")
         return handle
 
@@ -248,7 +248,7 @@ class Heap(OfNumbers, Generic[Number]):
         ((1, 8), (3, 7))
         """
         self._must_not_be_empty()
-        return self._kernels.pop(self)
+        return self._type.entries.pop(self)
 
     def peek(self) -> tuple[Number, int]:
         """Return the least pair.
@@ -274,7 +274,7 @@ class Heap(OfNumbers, Generic[Number]):
         (1, 8)
         """
         self._must_not_be_empty()
-        return self._kernels.peek(self)
+        return self._type.entries.peek(self)
 
     def pushpop(self, priority: Any, payload: int) -> tuple[Number, int]:
         """Insert a pair, then remove the least one and return it; faster than both in turn.
@@ -309,7 +309,7 @@ class Heap(OfNumbers, Generic[Number]):
         >>> h.pushpop(0, 9), h.pushpop(2, 9)
         ((0, 9), (1, 8))
         """
-        return self._kernels.pushpop(self, *self._pair(priority, payload))
+        return self._type.entries.pushpop(self, *self._pair(priority, payload))
 
     def replace(self, priority: Any, payload: int) -> tuple[Number, int]:
         """Remove the least pair and return it, and insert another, which gets its handle.
@@ -346,7 +346,7 @@ class Heap(OfNumbers, Generic[Number]):
         """
         pair = self._pair(priority, payload)
         self._must_not_be_empty()
-        return self._kernels.replace(self, *pair)
+        return self._type.entries.replace(self, *pair)
 
     def change(self, handle: int, priority: Any) -> None:
         """Give an entry another priority; its payload and its handle stay.
@@ -378,7 +378,7 @@ class Heap(OfNumbers, Generic[Number]):
         >>> h.peek()
         (-5, 7)
         """
-        self._done(self._kernels.change(self, int64(handle, "handle"), self._priority(priority)), handle)
+        self._done(self._type.entries.change(self, int64(handle, "handle"), self._priority(priority)), handle)
 
     def remove(self, handle: int) -> None:
         """Remove an entry.
@@ -405,7 +405,7 @@ class Heap(OfNumbers, Generic[Number]):
         >>> h.peek()
         (3, 7)
         """
-        self._done(self._kernels.remove(self, int64(handle, "handle")), handle)
+        self._done(self._type.entries.remove(self, int64(handle, "handle")), handle)
 
     def nsmallest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the first `k` pairs in order, or all if there are fewer; they stay in the heap.

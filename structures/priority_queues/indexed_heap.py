@@ -125,7 +125,7 @@ class _IndexedHeap(KeyedHeap[Number]):
     @property
     def n_keys(self) -> int:
         """How many keys there can be: 0 ... ``n_keys - 1``."""
-        return self._kernels.n_keys(self)
+        return self._type.entries.n_keys(self)
 
     def _number(self, value: Any, name: str) -> Any:
         return float32(value, name) if self.dtype == np.float32 else super()._number(value, name)
@@ -214,7 +214,7 @@ class _IndexedHeap(KeyedHeap[Number]):
         >>> h.pop()
         (7, 4)
         """
-        changed = self._kernels.improve(self, int64(key), self._number(priority, self._noun))
+        changed = self._type.entries.improve(self, int64(key), self._number(priority, self._noun))
         self._done(changed, key)
         return changed > 0
 

@@ -347,7 +347,7 @@ class SortedMap(Map[Key, Number]):
         >>> m[5]
         4
         """
-        self._done(self._kernels.add(self, self._key(key), self._number(delta, "delta")), key)
+        self._done(self._type.entries.add(self, self._key(key), self._number(delta, "delta")), key)
 
     def pop(self, key: Key, default: Default = NOT_GIVEN) -> Number | Default:
         """Remove `key` and return its value.
@@ -744,7 +744,7 @@ class SortedMap(Map[Key, Number]):
         >>> m.rank(10), m.rank(15), m.rank(99)
         (0, 1, 2)
         """
-        return self._kernels.rank(self, self._key(key))
+        return self._type.entries.rank(self, self._key(key))
 
     def rank_many(self, keys: Any) -> np.ndarray:
         """Return :meth:`rank` of many keys: how many keys of the map are less than each.
