@@ -37,7 +37,7 @@ from same import gpt2_characters
 MOST = 3.0
 MEASURED = 3  # times at most
 REFUSAL_SECONDS, SMALL_REFUSAL_SECONDS = 1.0, 3.0  # small runs are made on machines of any speed
-NOISE = 0.005  # seconds, added to both times
+NOISE = 0.01  # seconds, added to both times
 
 GOLDEN, ROOT_2 = 0x9E3779B97F4A7C15, 0x6A09E667F3BCC909  # factors of well-known hashes that have no secret
 LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
