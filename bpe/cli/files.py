@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 # The same as in bpe.formats.conversion, whose import would slow down --help.
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
 READ_ONLY = ("sentencepiece", "tekken", "npm")
+ROLES = ("bos", "eos", "unk", "pad")
 
 
 # --------------------------------------------------------------------------------------------- inspect
@@ -178,6 +179,13 @@ def diff(first: str, second: str) -> None:
     metavar="TOKEN=ID",
     help="A special token, for a rank file. By default, those of a published file. May be repeated.",
 )
+@click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    metavar="ROLE=TOKEN",
+    help=f"For the folder of a model: a special token with a role ({', '.join(ROLES)}). May be repeated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 def convert(
     source: str,
@@ -187,6 +195,7 @@ def convert(
     pattern: str | None,
     dialect: Dialect,
     specials: tuple[str, ...],
+    roles: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Write a tokenizer in another format.
@@ -212,10 +221,12 @@ def convert(
       bpe convert cl100k_base.tiktoken tok.json
       bpe convert mine.tiktoken tok.json --pattern cl100k --special-token '<|end|>=50000'
       bpe convert tokenizer.json ranks.tiktoken
+      bpe convert tok.json my-model --to huggingface --role 'eos=<|end|>' --role 'pad=<|end|>'
     """  # noqa: D301
     only_one_to_stdout(output, as_json)
     from bpe.formats.conversion import differences, guess_format, naming, write
     from bpe.formats.model_folder import is_folder as is_folder_of_model
+    from bpe.formats.model_folder import with_config
 
     watch = Stopwatch()
     with naming(source):
@@ -227,6 +238,9 @@ def convert(
             write_as = output_format or guess_format(output)
         except ValueError as error:
             raise ValueError(f"{error}: choose one with --to") from None
+        if roles and (write_as != "huggingface" or output == STDOUT):
+            raise ValueError("--role is for the folder of a model: choose a folder, and --to huggingface")
+        vocabulary = with_config(vocabulary, output, dict(map(_role, roles)))
     is_folder = write_as == "gpt2" and Path(output).name != "vocab.json"
     is_folder |= write_as == "huggingface" and output != STDOUT and is_folder_of_model(output)
     need_output(output, is_folder=is_folder)
@@ -289,3 +303,10 @@ def _special(option: str) -> tuple[str, int]:
     if not token or not (token_id.isascii() and token_id.isdecimal() and len(token_id) <= 10):
         raise ValueError(f"--special-token {option!r} is not TOKEN=ID")
     return token, int(token_id)
+
+
+def _role(option: str) -> tuple[str, str]:
+    role, _, token = option.partition("=")
+    if role not in ROLES or not token:
+        raise ValueError(f"--role {option!r} is not ROLE=TOKEN: roles are {', '.join(ROLES)}")
+    return f"{role}_token", token

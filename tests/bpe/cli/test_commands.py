@@ -231,6 +231,15 @@ def test_convert(folder):
     assert run("convert", "odd.name", "back.json", "--from", "minbpe").exit_code == 0
 
 
+def test_convert_with_roles(folder):
+    roles = ["--role", "eos=<|end|>", "--role", "pad=<|end|>"]
+    result = run("convert", "plain.json", "model", "--to", "huggingface", *roles)
+    assert result.exit_code == 0, result.output
+    assert Tokenizer.load("model").role_ids == {"eos": 600, "pad": 600}
+    run("convert", "model", "again", "--to", "huggingface", "--role", "bos=<|end|>")
+    assert Tokenizer.load("again").role_ids == {"bos": 600, "eos": 600, "pad": 600}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -249,11 +258,16 @@ def test_convert(folder):
         (["cl100k_base.tiktoken", "o.json", "--pattern", "gpt"], "unknown pattern 'gpt'"),
         (["corpus.txt", "o.json"], r"corpus\.txt: not a tokenizer: it begins with b'TREAS"),
         (["plain.json", "o.json", "--to", "word"], "'word' is not one of"),
+        (["plain.json", "o.json", "--role", "eos=<|end|>"], "--role is for the folder of a model"),
+        (["plain.json", "-", "--to", "huggingface", "--role", "eos=<|end|>"], "--role is for the folder"),
+        (["plain.json", "o.hf.json", "--role", "eos=<|end|>"], "does not hold eos_token: give a folder"),
+        (["plain.json", "o.d", "--to", "huggingface", "--role", "end=<|end|>"], "roles are bos, eos, unk, pad"),
+        (["plain.json", "o", "--to", "huggingface", "--role", "eos=sea"], "which is not a special token"),
     ],
 )
 def test_convert_refuses(folder, arguments, message):
     fails(run("convert", *arguments), message)
-    assert not [name for name in os.listdir() if name.startswith("o.")]
+    assert not [name for name in os.listdir() if name.partition(".")[0] == "o"]
 
 
 def test_convert_checks(folder, monkeypatch):
