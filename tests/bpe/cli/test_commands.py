@@ -261,7 +261,7 @@ def test_convert_with_roles(folder):
         (["plain.json", "o.json", "--role", "eos=<|end|>"], "--role is for the folder of a model"),
         (["plain.json", "-", "--to", "huggingface", "--role", "eos=<|end|>"], "--role is for the folder"),
         (["plain.json", "o.hf.json", "--role", "eos=<|end|>"], "does not hold eos_token: give a folder"),
-        (["plain.json", "o.d", "--to", "huggingface", "--role", "end=<|end|>"], "roles are bos, eos, unk, pad"),
+        (["plain.json", "o", "--to", "huggingface", "--role", "end=<|end|>"], "roles are bos, eos, unk"),
         (["plain.json", "o", "--to", "huggingface", "--role", "eos=sea"], "which is not a special token"),
     ],
 )
