@@ -2,9 +2,10 @@
 
 ::
 
-    ids       [464, 5417, 318]        array("I", ids) takes 4 ns an id, and refuses what cannot be one
+    ids       [464, 5417, 318]
     tokens    The   _sea  _is         a list by id: plain Python joins few ids, and the first of a process
-    rows      16 bytes each           a kernel joins the rest (bpe.encoding.kernels.token_rows)
+    rows      16 bytes each           a kernel joins the rest (bpe.encoding.kernels.token_rows), which
+                                      array("I", ids) puts into an array: 4 ns an id
 
 Where something is wrong with the ids, they are looked at one by one, for the error.
 """
@@ -51,18 +52,19 @@ class TokenTable:
         self._vocabulary = vocabulary
         bytes_of, size = vocabulary.bytes_of, vocabulary.size
         self._is_sparse = size > _SPARSE * len(bytes_of)
-        self._tokens: Any = bytes_of if self._is_sparse else [*map(bytes_of.get, range(size))]
+        # A list finds its second half at negative numbers: no tokens.
+        self._tokens: Any = bytes_of if self._is_sparse else [*map(bytes_of.get, range(size)), *[None] * size]
         self._idle: deque[_Worker] = deque(maxlen=n_threads(None))
 
     @made_once
     def _lengths(self) -> np.ndarray:
-        return np.array([len(token or b"") for token in self._tokens], np.int32)
+        return np.array([len(token or b"") for token in self._tokens[: self._vocabulary.size]], np.int32)
 
     @made_once
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
         from bpe.encoding.kernels.token_rows import rows_of  # loads the compiler
 
-        return rows_of(self._tokens)
+        return rows_of(self._tokens[: self._vocabulary.size])
 
     def lengths(self, ids: np.ndarray) -> np.ndarray:
         """Return how many bytes tokens have."""
@@ -76,11 +78,13 @@ class TokenTable:
             if type(ids) is not list or len(ids) > FEW:
                 ids = _listed(ids)
                 if len(ids) > FEW and self._is_compiled(len(ids)):
-                    blocks = [ids] if len(ids) <= BLOCK else _blocks_of(ids)
-                    return b"".join([self._join_block([block])[0] for block in blocks])
+                    if len(ids) <= BLOCK:
+                        return self._join_block([ids])[0]
+                    return b"".join([self._join_block([block])[0] for block in _blocks_of(ids)])
                 if isinstance(ids, np.ndarray):
                     ids = ids.tolist()
-            array("I", ids)  # refuses floats and negative numbers, which would be found, too
+            if self._is_sparse:
+                array("I", ids)  # refuses floats, which a dict finds, too
             tokens = self._tokens
             return b"".join([tokens[number] for number in ids])
         except (TypeError, OverflowError, LookupError):
@@ -103,7 +107,7 @@ class TokenTable:
     def _is_compiled(self, n_ids: int) -> bool:
         """Return whether compiled code decodes so many ids; if not, they are counted."""
         global _done
-        if self._is_sparse or not is_plain_allowed():
+        if self._is_sparse or self._idle or not is_plain_allowed():  # idle: it is loaded
             return not self._is_sparse
         if _done > (MOST_PLAIN if "numba" in sys.modules else MOST_WITHOUT_NUMBA):
             return True

@@ -91,7 +91,7 @@ def test_the_kernels_join_what_the_slow_twin_joins(vocabulary, table, ids):
 def test_a_batch_is_each_of_its_lists(vocabulary, table, batch, form):
     expected = [joined(vocabulary, ids) for ids in batch]
     given = [form(ids) if ids or form is not np.array else np.empty(0) for ids in batch]
-    assert table.join_each(iter(given)) == expected  # plain
+    assert TokenTable(vocabulary).join_each(iter(given)) == expected  # plain
     with bpe.everything_compiled():
         assert table.join_each(iter(given)) == expected
 
@@ -112,7 +112,8 @@ def test_few_ids_are_joined_in_plain_python(vocabulary, table, ids):
 
 
 # -------------------------------------------------------------------------------------- where it changes
-def test_compiled_code_takes_over(table, n_compiled, monkeypatch):
+def test_compiled_code_takes_over(vocabulary, n_compiled, monkeypatch):
+    table = TokenTable(vocabulary)
     for name in ("MOST_PLAIN", "MOST_WITHOUT_NUMBA"):
         monkeypatch.setattr(decoding, name, 1000)
     for _ in range(20):
@@ -123,6 +124,16 @@ def test_compiled_code_takes_over(table, n_compiled, monkeypatch):
         assert bool(n_compiled) is is_compiled
     assert table.join_each([[65] * n for n in range(FEW)]) == [b"A" * n for n in range(FEW)]
     assert n_compiled
+
+
+def test_compiled_code_that_is_loaded_is_used(vocabulary, n_compiled):
+    table = TokenTable(vocabulary)
+    assert table.join([65] * (FEW + 1)) == b"A" * (FEW + 1)
+    assert not n_compiled
+    with bpe.everything_compiled():  # as `warmup` does
+        table.join([65] * (FEW + 1))
+    assert table.join([65] * (FEW + 1)) == b"A" * (FEW + 1)
+    assert len(n_compiled) == 2
 
 
 # ------------------------------------------------------------------------------------------------ errors
@@ -138,7 +149,7 @@ def test_errors_name_the_first_wrong_id(table, n, is_compiled, monkeypatch):
     for wrong, problem in (
         (UNUSED, "298 is not used; ids are 0 to 310"),
         (311, "311 is out of range; ids are 0 to 310"),
-        (-1, "-1 is out of range"),
+        *((number, f"{number} is out of range") for number in (-1, -245, -310, -311, -312, -622, -623)),
         (2**32 + 65, f"{2**32 + 65} is out of range"),
         (2**70, f"{2**70} is out of range"),
     ):
