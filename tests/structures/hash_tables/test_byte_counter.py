@@ -535,7 +535,7 @@ def test_a_failure_half_way_changes_nothing(kept):
     counter[words[0]] = INT64_MAX
     counter.reserve(64)
     before = counter.copy()
-    with pytest.raises(OverflowError, match="the count of b['\"]"):
+    with pytest.raises(OverflowError, match=r"the count of b.* would leave"):
         counter.add_many(*joined(words[1:] + words[1:kept] + words[:1]))
     counter._check()
     assert list(counter.items()) == list(before.items())
