@@ -1,15 +1,15 @@
 """For your own containers and kernels: what ours are made of.
 
-A *kernel* is a function that numba compiles. There are three kinds:
+A *kernel* is a function that numba compiles. There are four kinds:
 
 * :func:`kernel`: may raise; for functions that return new arrays or containers
 * :func:`quiet`: never raises; returns a number, a tuple of numbers or a status (:mod:`~structures.status`).
   Compiled callers call it without a branch for exceptions and without counting references
 * :func:`inner`: a quiet kernel that only compiled code calls; it takes half the time to compile
+* :func:`inlined`: a quiet kernel that becomes a part of each compiled caller
 
-:func:`inlined` makes a quiet kernel a part of each compiled caller. All of them compile
-at the first call and keep the result on disk, under a key that changes with every change of their package and
-of this one.
+All of them compile at the first call and keep the result on disk, under a key that changes with every change of
+their package and of this one.
 
 A container has three layers, in this order:
 
@@ -33,10 +33,11 @@ Rules
 1. What was read from an array field is not used after the field is assigned: the old array may be gone.
 2. A borrowed array or container is never stored and never returned; a copy may be.
 3. A quiet kernel that allocates an array stores it in a field. What returns an array is a plain kernel.
-4. Memory may run out. A plain or inner kernel that allocates ends with ``return True``; a quiet caller
-   sees null instead and returns :data:`status.NO_MEMORY`. It allocates before it changes anything.
+4. Memory may run out. An inner kernel that allocates ends with ``return True``; a quiet caller sees null
+   instead and returns :data:`status.NO_MEMORY`. It allocates before it changes anything.
 5. Kernels check no arguments; the class in Python checks all of them.
-6. Numbers are int64 or float64. Unsigned and signed integers do not meet in one expression.
+6. Numbers are int64 or float64, and narrower only in arrays. Unsigned and signed integers do not meet in
+   one expression.
 
 The page "A container of your own" of the documentation shows a complete one.
 """

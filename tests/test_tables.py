@@ -77,7 +77,8 @@ def test_training(command, tmp_path):
 
 def test_encoding(command, vocabularies):
     arguments = [vocabularies, BOOK, "--times", 1]
-    command("encoding_table", *arguments, PART=20_000, HARD=1000, SHORT_TEXTS=300)
+    sizes = {"PART": 20_000, "HARD": 1000, "SHORT_TEXTS": 300, "DECODED": 2000, "TURNS_TAKE": 0}
+    command("encoding_table", *arguments, **sizes)
 
 
 def test_ids(command, vocabularies):

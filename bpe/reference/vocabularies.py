@@ -1,7 +1,6 @@
 """Adding tokens to a vocabulary, and removing tokens from it, after training.
 
-Merges are (left id, right id, new id), in the order of their ranks. Everything is counted again after each
-step.
+Merges are in the order of their ranks.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -23,7 +22,7 @@ def learn_more(
         The given merges; they make the ids 256, 257, ...
     n : int
         How many to learn.
-    ties : {"smallest", "lexicographic", "first"}
+    ties : {"smallest", "lexicographic", "first", "gpt2"}
 
     Returns
     -------
@@ -56,6 +55,7 @@ def remove_least_used(
     Parameters
     ----------
     merges : iterable of (int, int, int)
+        The ids of two tokens, and that of the token they make.
     uses : mapping from int to int
         The uses of each token. When a token is removed, its uses are added to those of the parts of its first
         merge.
@@ -63,7 +63,7 @@ def remove_least_used(
         The tokens that may be removed. Of tokens that are used equally often, the greatest id is removed
         first.
     n : int
-        The most tokens to remove.
+        How many to remove at most.
 
     Returns
     -------
@@ -80,10 +80,10 @@ def remove_least_used(
     ...                   {256, 257, 258}, 2)
     [257, 256]
     """
-    left, counts, removed = list(merges), dict(uses), []
+    left, counts, may_go, removed = list(merges), dict(uses), {*removable}, []
     for _ in range(n):
         parts = {part for *pair, _ in left for part in pair}
-        leaves = [token for token in removable if token not in parts and token not in removed]
+        leaves = may_go - parts
         if not leaves:
             break
         least = min(leaves, key=lambda token: (counts.get(token, 0), -token))
@@ -93,5 +93,6 @@ def remove_least_used(
                     counts[part] = counts.get(part, 0) + counts.get(least, 0)
                 break
         left = [merge for merge in left if merge[2] != least]
+        may_go.remove(least)
         removed.append(least)
     return removed

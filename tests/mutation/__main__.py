@@ -17,7 +17,8 @@ from tests.mutation.mutants import Mutant, mutants_of, sample
 from tests.mutation.targets import TARGETS, Target, quick_of
 from tests.mutation.workshop import ROOT, Workshop
 
-EXPLAINED = Path(__file__).parent / "explained.json"
+HERE = Path(__file__).parent
+EXPLAINED = HERE / "explained.json"
 LEAST_CAUGHT = {"quick": 0.80, "all": 0.97}
 VERDICTS = ("caught", "hung", "survived")
 
@@ -134,7 +135,15 @@ def report(pairs: list[tuple[Mutant, Target]], records: dict[tuple, dict], least
     "--folder",
     type=click.Path(path_type=Path),
     default=Path(tempfile.gettempdir()) / "mutation",
-    help="Where the scratch copies and the results are kept.",
+    help="Where the scratch copies are kept.",
+)
+@click.option(
+    "--results",
+    "known_in",
+    type=click.Path(path_type=Path),
+    default=HERE,
+    show_default="tests/mutation",
+    help="Where quick.jsonl and all.jsonl are, with a line for each mutant that was tested.",
 )
 @click.option("--table", is_flag=True, help="Test nothing; print what is known.")
 @click.option("--again", is_flag=True, help="Test those that survived once more.")
@@ -145,6 +154,7 @@ def main(
     seed: int,
     workers: int,
     folder: Path,
+    known_in: Path,
     table: bool,
     again: bool,
     quick: bool,
@@ -152,16 +162,17 @@ def main(
     """Change the code in small wrong ways, and see whether the tests notice.
 
     ONLY names rooms or modules, such as structures/base or bpe/training/merging.py; all of them by default.
-    What was tested before is not tested again, nor, without --quick, what the quick core caught. Mutants that
-    survive because their results are the same are explained in explained.json, and count as survivors. The
-    exit code is 1 if fewer than 97 % of the sample are caught, with --quick fewer than 80 %.
+    What was tested before is not tested again, nor, without --quick, what the quick core caught: to begin
+    anew, delete the files of results, which are of the code and the tests of that time. Mutants that survive
+    because their results are the same are explained in explained.json, and count as survivors. The exit code
+    is 1 if fewer than 97 % of the sample are caught, with --quick fewer than 80 %.
     """
     folder.mkdir(parents=True, exist_ok=True)
     tests = "quick" if quick else "all"
-    results = folder / f"{tests}.jsonl"
+    results = known_in / f"{tests}.jsonl"
     pairs = chosen(size, seed, only, quick)
     # What a part of the tests catches, all of them do.
-    by_quick = {} if quick else caught(recorded(folder / "quick.jsonl"))
+    by_quick = {} if quick else caught(recorded(known_in / "quick.jsonl"))
     known = by_quick | recorded(results)
     if again:
         known = caught(known)

@@ -189,12 +189,12 @@ def test_the_table(tmp_path, monkeypatch):
     records = [{"key": survivor.key, "verdict": "survived"}]
     records += [{"key": mutant.key, "verdict": "hung"} for mutant, _ in others]
     (tmp_path / "all.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    run = CliRunner().invoke(command.main, [ROOM, "--sample", "34", "--table", "--folder", str(tmp_path)])
+    run = CliRunner().invoke(command.main, [ROOM, "--sample", "34", "--table", "--results", str(tmp_path)])
     assert run.exit_code == 1
     assert f"unexplained: {survivor.path}" in run.output
     assert "caught: 50.0% of 2; survived, and explained: 0" in run.output
     entry = run.output[run.output.index("{") : run.output.index("}\n", run.output.index("{")) + 1]
     explained.write_text(entry)
-    run = CliRunner().invoke(command.main, [ROOM, "--sample", "34", "--table", "--folder", str(tmp_path)])
+    run = CliRunner().invoke(command.main, [ROOM, "--sample", "34", "--table", "--results", str(tmp_path)])
     assert "caught: 50.0% of 2; survived, and explained: 1" in run.output
     assert "unexplained" not in run.output

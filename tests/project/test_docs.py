@@ -75,6 +75,11 @@ def test_everything_public_is_shown(shown):
     assert [name for name in missing if name.rpartition(".")[2] not in ends] == []
 
 
+def test_every_name_for_kernels_is_on_its_page():
+    page = (ROOT / "docs" / "structures" / "kernels.rst").read_text("utf-8")
+    assert [name for name in structures.kernels.__all__ if not re.search(rf"\b{name}\b", page)] == []
+
+
 def test_examples_that_are_shown_are_run(shown):
     """What doctest finds in the modules is all that there is to see."""
     modules = [

@@ -15,6 +15,7 @@ import bpe
 from bpe.cli import main
 from bpe.reference import encode_by_ranks_of_bytes
 from bpe.splitting.dialects import translated
+from bpe.splitting.pattern import READ_ALIKE
 from tests.optional import optional
 
 tokenizers = optional("tokenizers")
@@ -237,6 +238,13 @@ def test_dialects_of_patterns():
         bpe.Pattern.of("a+", "perl")
     with pytest.raises(ValueError, match="requires an expression that is not empty"):
         bpe.Pattern("", "rust")
+
+
+@pytest.mark.parametrize("dialect", ["rust", "oniguruma"])
+def test_named_patterns_mean_the_same(dialect):
+    """No translation is needed for them, but for one that escapes what need not be."""
+    for source in READ_ALIKE:
+        assert translated(source, dialect).replace(r"\^_", "^_") == source
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,19 @@ def test_growth():
     assert sizes == [*(2**bits for bits in range(3, 12)), *by_four]
 
 
+def test_growth_of_large_tables():
+    """From 64 MB on by a half, so that no more is taken than is used soon."""
+    container = IntMap()
+    container.reserve(5 * 2**19)
+    n_slots = capacity_of(container)
+    assert n_slots == 2**22
+    n = 5 * n_slots // 8 + 1
+    container.add_many(np.arange(n), np.arange(n))
+    assert capacity_of(container) == n_slots + n_slots // 2
+    assert len(container) == n
+    assert np.array_equal(container.get_many(np.arange(n)), np.arange(n))
+
+
 def capacity_of(container):
     """Return the number of slots, without the spare bucket."""
     return state(container)[0].size // 2 - 4
