@@ -8,8 +8,8 @@ A *kernel* is a function that numba compiles. There are four kinds:
 * :func:`inner`: a quiet kernel that only compiled code calls; it takes half the time to compile
 * :func:`inlined`: a quiet kernel that becomes a part of each compiled caller
 
-All of them compile at the first call and keep the result on disk, under a key that changes with every change of
-their package and of this one.
+All of them compile at the first call and keep the result on disk, under a key that changes with every change
+of their package and of this one.
 
 A container has three layers, in this order:
 

@@ -17,6 +17,7 @@ from bpe.encoding.streams import encode_blocks
 from bpe.encoding.symbols import BYTES
 from bpe.formats.ranks import unreached
 from bpe.support.progress import Progress, progress_bar
+from bpe.support.text import text_or_none
 from bpe.vocabulary.supermerges import refuse_supermerges
 from bpe.vocabulary.vocabulary import NO_ID
 
@@ -95,7 +96,7 @@ class Audit:
     @property
     def only_in_bytes(self) -> list[int]:
         """The live ids whose witness is not UTF-8: a str may never give them."""
-        return [token_id for token_id, text in self.witness_of.items() if _text_of(text) is None]
+        return [token_id for token_id, text in self.witness_of.items() if text_or_none(text) is None]
 
     @property
     def n_by_status(self) -> dict[Status, int]:
@@ -165,7 +166,7 @@ def audit_of(
         uses,
         tuple(figures),
         [i for i in token_ids if figures and not uses[i]],
-        [i for i, token in ordinary.items() if _text_of(token) is None],
+        [i for i, token in ordinary.items() if text_or_none(token) is None],
         _same_but(ordinary, str.casefold),
         _same_but(ordinary, lambda text: text[1:] if text[0] in " ▁" and len(text) > 1 else text),
         renyi_efficiency(uses, len(token_ids)),
@@ -234,18 +235,11 @@ def _possible_proofs(engine: Engine) -> tuple[bool, bool]:
     return has_bytes and is_plain, is_plain and engine.splits_by_pattern
 
 
-def _text_of(token: bytes) -> str | None:
-    try:
-        return token.decode()
-    except UnicodeDecodeError:
-        return None
-
-
 def _same_but(tokens: Mapping[int, bytes], of: Callable[[str], str]) -> list[list[int]]:
     """Return groups of ids whose texts are equal after a function is applied."""
     groups: dict[str, list[int]] = {}
     for token_id, token in tokens.items():
-        text = _text_of(token)
+        text = text_or_none(token)
         if text:
             groups.setdefault(of(text), []).append(token_id)
     return [group for group in groups.values() if len(group) > 1]

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bpe.encoding.batches import encode_batch_to_numpy
-from bpe.support.text import codes_beginning_with
+from bpe.support.text import codes_beginning_with, text_or_none
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
 
 AROUND = ("", " ", "a", "A", "1", "#", "¿", "\n", "'", ".", "é", "中", "\t", "/", "\r\n")
 """Texts that are tried before and after a token."""
-
-_ENDINGS = ("s", "t", "m", "d", "re", "ve", "ll")  # the only ones that some patterns know after an apostrophe
 
 _AT_ONCE = 64  # texts of each token that are tried at a time
 _MOST = 1024  # texts of each token
@@ -171,11 +169,7 @@ def _heads(last: bytes) -> Iterator[bytes]:
 
 
 def _is_utf8(token: bytes) -> bool:
-    try:
-        token.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    return text_or_none(token) is not None
 
 
 # --------------------------------------------------------------------------------------------- a corpus

@@ -57,7 +57,9 @@ def inspect(tokenizer: str, paths: tuple[str, ...], as_json: bool) -> None:
     from bpe.corpus import Corpus
 
     corpus = Corpus([Path(path) for path in paths])
-    texts = counted(loaded, corpus, {"allowed_special": "all"}) if paths else []  # errors come first
+    texts = (
+        counted(loaded, corpus, {"allowed_special": "all"}) if paths else []
+    )  # before anything is printed, as it may fail
     if as_json:
         figures = {
             "vocab_size": loaded.vocab_size,
@@ -110,7 +112,7 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
 @click.argument("tokenizer", metavar="TOKENIZER")
 @click.option("--json", "as_json", is_flag=True, help="Print a list of ids and tokens as JSON.")
 def vocab(tokenizer: str, as_json: bool) -> None:
-    """Print the tokens, one a line, in the order of their ids.
+    """Print the tokens, one per line, in the order of their ids.
 
     A line has the id, a tab, and the token. A part of a character is shown as bytes, such as <E2>.
 
@@ -135,7 +137,7 @@ def vocab(tokenizer: str, as_json: bool) -> None:
 def diff(first: str, second: str) -> None:
     """Show how two tokenizers differ; the exit code is 1 if they do.
 
-    Also a text that they encode differently is shown, if one is found.
+    If a text is found that they encode differently, it is shown.
 
     \b
     Example:

@@ -33,11 +33,11 @@ def check_errors(errors: str) -> None:
 
 
 def clean_blocks(blocks: Iterable[bytes], errors: Errors, name: str, start: int = 0) -> Iterator[bytes]:
-    r"""Apply `errors` to the blocks of a text file, whose first byte is at `start`."""
+    r"""Apply `errors` to the blocks of a file; the first is at byte `start`, as messages count."""
     if errors == "keep":
         yield from blocks
         return
-    pending, is_last = b"", False
+    pending = b""
     for block in _and_none(blocks):
         is_last = block is None
         data = pending + (block or b"")

@@ -109,7 +109,7 @@ def position_after(engine: Engine, ids: Iterable[int] | np.ndarray) -> Position:
 
 def push(engine: Engine, position: Position, token_id: int) -> Position:
     """Return the position after one more id."""
-    is_end = token_id in engine.next_tokens.bounds and may_end(engine, position)
+    is_end = token_id in engine.next_tokens.end_ids and may_end(engine, position)
     hypotheses = engine.next_tokens.after(position.hypotheses, token_id, is_end)
     return Position(hypotheses, None if is_end else (token_id, position.ids))
 

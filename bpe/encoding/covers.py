@@ -86,13 +86,13 @@ def _covers_of_rest(engine: Engine, tokens: NextTokens, rest: bytes) -> Iterator
             longest = max((token for token in added if here.startswith(token)), key=len)
             following: tuple[int, ...] = (engine.special_ids[longest],)
         else:
-            following = tokens.that_begin(here[: bound - place])
+            following = tokens.beginnings_of(here[: bound - place])
         for hypotheses, ids in reached.pop(place):
             may_end = bool(added) and tokens.may_end(hypotheses)
             for token_id, after in tokens.steps(hypotheses, following, is_added and may_end):
                 end = place + len(engine.vocabulary.bytes_of[token_id])
                 reached.setdefault(end, []).append((after, (token_id, ids)))
-            last = _NONE if bound < len(rest) else tokens.that_begin_with(hypotheses, here)
+            last = _NONE if bound < len(rest) else tokens.beginning_with(hypotheses, here)
             if may_end and (more := [engine.special_ids[token] for token in added if token.startswith(here)]):
                 last = np.union1d(last, more)
             if len(last):

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from bpe.splitting.pattern import is_plain_allowed
-from bpe.support.threads import made_once, n_threads
+from bpe.support.threads import made_lazily, n_threads
 from bpe.vocabulary.vocabulary import Vocabulary
 
 FEW = 48
@@ -56,11 +56,11 @@ class TokenTable:
         self._tokens: Any = bytes_of if self._is_sparse else [*map(bytes_of.get, range(size)), *[None] * size]
         self._idle: deque[_Worker] = deque(maxlen=n_threads(None))
 
-    @made_once
+    @made_lazily
     def _lengths(self) -> np.ndarray:
         return np.array([len(token or b"") for token in self._tokens[: self._vocabulary.size]], np.int32)
 
-    @made_once
+    @made_lazily
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
         from bpe.encoding.kernels.token_rows import rows_of  # loads the compiler
 

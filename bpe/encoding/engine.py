@@ -45,7 +45,7 @@ from bpe.splitting.specials import (
     make_rules,
 )
 from bpe.support.text import ends_of, is_between_characters, utf8_of
-from bpe.support.threads import made_by_one, made_once
+from bpe.support.threads import made_lazily, made_under_lock
 from bpe.vocabulary.parts import Packed, packed, unpacked
 from bpe.vocabulary.supermerges import pattern_between, refuse_supermerges
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -175,7 +175,7 @@ class Engine:
         is_all = self.allowed_special == "all"
         return self.special_tokens if is_all else self.special_tokens.intersection(self.allowed_special)
 
-    @made_once
+    @made_lazily
     def encoder(self) -> Encoder:
         """The encoder of ordinary text.
 
@@ -184,18 +184,18 @@ class Engine:
         plain = PlainEncoder.of(self.vocabulary, self.pattern, lambda: self._compiled_encoder)
         return self._compiled_encoder if plain is None else cast("Encoder", plain)
 
-    @made_by_one
+    @made_under_lock
     def _compiled_encoder(self) -> Encoder:
         from bpe.encoding.joining_encoders import encoder_of  # loads the compiler
 
         return encoder_of(self.vocabulary, self.pattern)
 
-    @made_once
+    @made_lazily
     def cutter(self) -> Pattern:
         """What tells where a text can be cut in two without a change to its ids."""
         return pattern_between(self.vocabulary, self.pattern)
 
-    @made_once
+    @made_lazily
     def merger(self) -> Merger:
         """The encoder with dropout."""
         from bpe.encoding.kernels.merge_heap import Merger
@@ -203,34 +203,34 @@ class Engine:
         refuse_supermerges(self.vocabulary, "dropout")
         return Merger(self.vocabulary)
 
-    @made_once
+    @made_lazily
     def table(self) -> TokenTable:
         """The bytes of all tokens."""
         return TokenTable(self.vocabulary)
 
-    @made_by_one
+    @made_under_lock
     def next_tokens(self) -> NextTokens:
         """Which ids may follow others; raise if this is not known."""
         from bpe.encoding.next_tokens import NextTokens  # loads the compiler
 
         return NextTokens(self)
 
-    @made_once
+    @made_lazily
     def special_tokens(self) -> frozenset[str]:
         """All special tokens."""
         return frozenset(self.vocabulary.special_tokens)
 
-    @made_once
+    @made_lazily
     def added_tokens(self) -> frozenset[str]:
         """All added tokens."""
         return frozenset(self.vocabulary.added_tokens)
 
-    @made_once
+    @made_lazily
     def special_ids(self) -> dict[bytes, int]:
         """The ids of special and added tokens, by their UTF-8."""
         return {token.encode(): token_id for token, token_id in self.vocabulary.cut_tokens.items()}
 
-    @made_once
+    @made_lazily
     def special_id_set(self) -> frozenset[int]:
         """The ids of special tokens; those of added tokens are ids of ordinary text."""
         return frozenset(self.vocabulary.special_tokens.values())
@@ -239,12 +239,12 @@ class Engine:
         """Return what is put around ids, as ``==`` compares it."""
         return self.around
 
-    @made_once
+    @made_lazily
     def default_rules(self) -> Rules:
         """The rules without options: special tokens that are not allowed by default are an error."""
         return self._make_rules(self.allowed_special, "all")
 
-    @made_once
+    @made_lazily
     def ordinary_rules(self) -> Rules:
         """The rules of ordinary text: only added tokens are tokens."""
         return self._make_rules(NO_TOKENS, NO_TOKENS)
@@ -349,7 +349,7 @@ class Engine:
         cuts = self.cutter.cuts(data)
         return cuts[~self.ordinary_rules.allowed.crossed(data)[cuts]]
 
-    @made_once
+    @made_lazily
     def piece_automaton(self) -> Automaton | None:
         """What tells where a piece ends from its bytes alone, read once; None if nothing does."""
         scanner = None if self.vocabulary.n_super else self.pattern.scanner

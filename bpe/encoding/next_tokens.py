@@ -1,4 +1,4 @@
-r"""``NextTokens``: which ids keep it possible that some text gives all ids.
+r"""``NextTokens``: which ids may come next, so that some text is still encoded to all of them.
 
 What is read so far may have been cut into pieces in several ways, as the end of a piece depends on what
 follows. Each way is a *hypothesis*::
@@ -12,10 +12,10 @@ A hypothesis has the number of a configuration (:mod:`bpe.splitting.compiled.con
 character that has begun, the last id of the piece, and the beginning of the piece where it may become one
 that is looked up whole.
 
-1. Tokens of a piece that is merged are made by merges of their bytes, and so is each pair of neighbors
-   (:mod:`bpe.encoding.kernels.pair_edges`). Conversely, such tokens are the ids of their bytes: look at the
-   first merge that would cross the end of a token. Until then, the two tokens at this end have been merged as
-   each by itself, so that the merge would also join the two alone.
+1. Tokens of a merged piece are what merges make of their bytes, and each pair of neighbors is what merges
+   make of its bytes (:mod:`bpe.encoding.kernels.pair_edges`). The converse holds, too: if all pairs are, so
+   is the piece. For if not, some merge is the first that crosses the end of a token. Until then, the tokens
+   on both sides of this end were merged as each by itself, so this merge would also join these two alone.
 2. Some text continues each hypothesis. If a piece may end, its configuration tells this alone. Otherwise more
    tokens are sought until a piece may end.
 """
@@ -59,9 +59,10 @@ if TYPE_CHECKING:
     from bpe.vocabulary.vocabulary import Vocabulary
 
 _NO_LAST = -1  # the piece has no id yet
-_WAS_WHOLE = -2  # the piece was looked up whole: it ends here
+_WAS_LOOKED_UP = -2  # the piece was looked up whole: it ends here
 _FEW = 4  # tokens that are tried first
 _MANY = 256  # tokens, for which a mask of all is made
+_MOST_KNOWN = 20_000  # hypotheses of which is remembered whether their piece may end
 # What is remembered: masks by configuration, a bit for each id; by hypotheses, a byte for each id; rows of
 # configurations. All tables of o200k take 29 MB (asv_benchmarks/ids_table.py memory).
 _BASES, _MASKS, _ROWS = 128, 8, 24
@@ -74,7 +75,7 @@ class Hypothesis(NamedTuple):
 
     configuration: int
     begun: bytes  # of a character
-    last: int  # the last id of the piece; _NO_LAST, _WAS_WHOLE
+    last: int  # the last id of the piece; _NO_LAST, _WAS_LOOKED_UP
     word: bytes | None  # the bytes of the piece, if it may become one that is looked up; else None
 
 
@@ -89,11 +90,11 @@ class _Fits:
         self._vocabulary = vocabulary
         ranks = np.arange(len(made))
         last_rank = np.full(n, -1)
-        last_rank[made] = ranks  # the last of several counts
+        last_rank[made] = ranks  # of several merges that make a token, the last one decides
         bytes_ids = np.array([i for i in vocabulary.byte_ids if i != NO_ID], np.int64)
-        self.is_fast = not len(made) or bool((last_rank[pairs].max(axis=1) < ranks).all())
-        self.is_whole = np.zeros(n, bool)
-        if self.is_fast:
+        self.merges_in_order = not len(made) or bool((last_rank[pairs].max(axis=1) < ranks).all())
+        self.is_made = np.zeros(n, bool)
+        if self.merges_in_order:
             self._edges = self._find_edges(pairs, made, bytes_ids, n)
             return
         # Another order of merges is not known to be that of their ranks: pairs are merged.
@@ -103,18 +104,18 @@ class _Fits:
         ids, offsets = self._merged(self._tokens)
         is_one = np.diff(offsets) == 1
         one = np.flatnonzero(is_one)
-        self.is_whole[self._ids[one[ids[offsets[one]] == self._ids[one]]]] = True
+        self.is_made[self._ids[one[ids[offsets[one]] == self._ids[one]]]] = True
 
     def _find_edges(self, pairs: np.ndarray, made: np.ndarray, bytes_ids: np.ndarray, n: int) -> PairEdges:
         order = np.lexsort((np.arange(len(made)), *pairs.T[::-1])) if len(made) else np.empty(0, np.int64)
         lefts = pairs[order, 0] if len(made) else order
-        self.is_whole[bytes_ids] = True
+        self.is_made[bytes_ids] = True
         split_rank = np.full(n, -1, np.int32)
         edges = PairEdges(
             merges_of=np.searchsorted(lefts, np.arange(n + 1)),
             right_part=(pairs[order, 1] if len(made) else order).astype(np.int32),
             rank=order.astype(np.int32),
-            is_whole=self.is_whole,
+            is_made=self.is_made,
             left=np.full(n, -1, np.int32),
             right=np.full(n, -1, np.int32),
             split_rank=split_rank,
@@ -123,7 +124,7 @@ class _Fits:
             stop_of=np.zeros(n, np.int32),
         )
         find_splits(edges, np.ascontiguousarray(pairs, np.int64), np.ascontiguousarray(made, np.int64))
-        whole = np.flatnonzero(self.is_whole)
+        whole = np.flatnonzero(self.is_made)
         by_rank = whole[np.argsort(split_rank[whole], kind="stable")]
         number_left_edges(edges, by_rank, np.zeros(n, np.int64))
         return edges
@@ -135,13 +136,13 @@ class _Fits:
 
     def fits(self, left: int, right: int) -> bool:
         """Return whether a token may stand after another in a piece."""
-        if self.is_fast:
+        if self.merges_in_order:
             return bool(fits(self._edges, left, right))
         return bool(self.fits_each(np.array([left]), np.array([right]))[0])
 
     def fits_each(self, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
-        """Return of each of `rights` whether it may stand after that of `lefts` in a piece."""
-        if self.is_fast:
+        """Return, for each of `rights` whether it may stand after that of `lefts` in a piece."""
+        if self.merges_in_order:
             out = np.zeros(len(rights), bool)
             fits_each(self._edges, lefts, rights, out)
             return out
@@ -153,8 +154,8 @@ class _Fits:
         return is_pair
 
     def remove(self, left: int, mask: np.ndarray) -> None:
-        """Set to False which tokens may not stand after another."""
-        if self.is_fast:
+        """Set the mask to False for tokens that may not stand after another."""
+        if self.merges_in_order:
             remove_joined(self._edges, left, mask)
             return
         mask[self._ids[~self.fits_each(np.full(len(self._ids), left), self._ids)]] = False
@@ -169,20 +170,20 @@ class NextTokens:
         self._fits = _Fits(vocabulary)
         self._bytes_of, self._id_of, self.size = vocabulary.bytes_of, vocabulary.id_of, vocabulary.size
         added_ids = {*vocabulary.added_tokens.values()}
-        self.bounds = engine.special_id_set | added_ids
+        self.end_ids = engine.special_id_set | added_ids
         """Special and added tokens, which end a text."""
-        self.bounds_array = np.array(sorted(self.bounds), np.int64)
+        self.end_ids_array = np.array(sorted(self.end_ids), np.int64)
         self.is_exact = (
             engine.is_lossless and not added_ids and engine.special_id_set.isdisjoint(self._id_of.values())
         )
-        whole = self._fits.is_whole
+        whole = self._fits.is_made
         atomic = (token_id for token_id in vocabulary.atomic_ids if not whole[token_id])
         self._looked_up = {self._bytes_of[token_id]: token_id for token_id in atomic}
         self._beginnings = {word[:n] for word in self._looked_up for n in range(len(word) + 1)}
         self._read_tokens()
         inside = {i: t for i in np.flatnonzero(whole).tolist() if (t := self._bytes_of[i])[0] & 0xC0 == 0x80}
         n_first = {i: len(t) - len(t.lstrip(_CONTINUING)) for i, t in inside.items()}
-        # By the number of bytes that a character lacks: the tokens that are these bytes; all that may follow.
+        # By the number of missing bytes: the tokens that are exactly these; all tokens that may follow.
         self._completing = [[i for i, t in inside.items() if len(t) == n_first[i] == n] for n in range(4)]
         self._fitting_in = [
             np.array([i for i, t in inside.items() if n_first[i] == n or len(t) == n_first[i] < n], np.int64)
@@ -212,7 +213,7 @@ class NextTokens:
         self._n_begun = np.zeros(self.size, np.int8)
         read_characters(data.copy(), offsets, self._symbol_of, symbols, symbol_offsets, self._n_begun)
         self._make_trie(symbols, symbol_offsets)
-        self._ends_inside = np.flatnonzero((self._n_begun > 0) & self._fits.is_whole)
+        self._ends_inside = np.flatnonzero((self._n_begun > 0) & self._fits.is_made)
         begun_of = {i: tokens[i][-int(self._n_begun[i]) :] for i in self._ends_inside.tolist()}
         self._all_begun = sorted({*begun_of.values()})
         number_of = {begun: number for number, begun in enumerate(self._all_begun)}
@@ -220,7 +221,7 @@ class NextTokens:
         self._begun_of[self._ends_inside] = [number_of[begun] for begun in begun_of.values()]
 
     def _make_trie(self, symbols: np.ndarray, offsets: np.ndarray) -> None:
-        """Make the trie of the symbols of tokens, without the characters that they begin."""
+        """Make the trie of the symbols of tokens, without an unfinished last character."""
         n_symbols, lengths = self._configurations.next_of.shape[1], np.diff(offsets)
         parents, node_symbols, n_nodes = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)], 1
         self._node_of = np.zeros(self.size, np.int32)
@@ -239,16 +240,16 @@ class NextTokens:
         # The tokens that merges make, by their first symbols, then those that only begin a character.
         first = np.full(self.size, n_symbols)
         first[lengths > 0] = symbols[offsets[:-1][lengths > 0]]
-        whole = np.flatnonzero(self._fits.is_whole & (self._n_begun >= 0))
-        self._whole = whole[np.lexsort((self._node_of[whole], first[whole]))]
-        self._starts = np.searchsorted(first[self._whole], np.arange(n_symbols + 2))
+        whole = np.flatnonzero(self._fits.is_made & (self._n_begun >= 0))
+        self._made = whole[np.lexsort((self._node_of[whole], first[whole]))]
+        self._starts = np.searchsorted(first[self._made], np.arange(n_symbols + 2))
 
     def _find_completions(self) -> None:
         """Find which symbols complete the characters that tokens begin, and the tokens that do."""
         next_of, symbol_of = self._configurations.next_of, self._symbol_of
         self._ends_piece = (next_of >= 0) & self._configurations.may_cut[next_of]
         shape = next_of.shape[1:]
-        # By token that ends inside one, (n, symbols) bool: what begins so, and what one more token completes.
+        # By token that ends inside one, (n, symbols) bool: what it may begin; what one more token completes.
         self._begins = np.zeros((len(self._ends_inside), *shape), bool)
         self._completed = np.zeros_like(self._begins)
         number_of = self._begun_of[self._ends_inside]
@@ -268,7 +269,7 @@ class NextTokens:
         fitting = self._fits.fits_each(self._ends_inside[rows], rights)
         self._completed[rows[fitting], symbols[fitting]] = True
         # A few tokens of one character for each symbol.
-        one = self._whole[(self._n_begun[self._whole] == 0) & (self._node_of[self._whole] > 0)]
+        one = self._made[(self._n_begun[self._made] == 0) & (self._node_of[self._made] > 0)]
         one = one[self._parents[self._node_of[one]] == 0]
         symbols = self._node_symbols[self._node_of[one]]
         few = [one[symbols == symbol][:_FEW] for symbol in range(*shape)]
@@ -293,7 +294,7 @@ class NextTokens:
     def after(self, hypotheses: Hypotheses, token_id: int, may_end: bool) -> Hypotheses:
         """Return the hypotheses after one more id; none if no text gives all ids."""
         found = set[Hypothesis]()
-        if may_end and token_id in self.bounds:
+        if may_end and token_id in self.end_ids:
             found |= self.first
         if self._id_of.get(self._bytes_of.get(token_id, b"")) == token_id:
             for hypothesis in hypotheses:
@@ -325,7 +326,7 @@ class NextTokens:
         is_merged = hypothesis.last >= 0 and hypothesis.word not in self._looked_up
         return (
             not hypothesis.begun
-            and (is_merged or hypothesis.last == _WAS_WHOLE)
+            and (is_merged or hypothesis.last == _WAS_LOOKED_UP)
             and bool(self._configurations.may_cut[hypothesis.configuration])
         )
 
@@ -345,7 +346,7 @@ class NextTokens:
         configuration, begun, last, word = hypothesis
         token = self._bytes_of[token_id]
         is_looked_up = last == _NO_LAST and self._looked_up.get(token) == token_id
-        is_merged = self._fits.is_whole[token_id] and (
+        is_merged = self._fits.is_made[token_id] and (
             last == _NO_LAST or (last >= 0 and self._fits.fits(last, token_id))
         )
         if not (is_looked_up or is_merged):
@@ -354,7 +355,7 @@ class NextTokens:
         if after is None:
             return
         if is_looked_up:
-            yield Hypothesis(*after, _WAS_WHOLE, None)
+            yield Hypothesis(*after, _WAS_LOOKED_UP, None)
         if is_merged:
             yield Hypothesis(*after, token_id, None if word is None else self._beginning_of(word + token))
 
@@ -408,7 +409,7 @@ class NextTokens:
                 found = self._may_cut(hypothesis) or self._goes_on.get(hypothesis, False)
                 if not found and hypothesis not in self._goes_on:
                     pending.append(self._tokens_within(hypothesis))
-        if len(self._goes_on) > 20_000:
+        if len(self._goes_on) > _MOST_KNOWN:
             self._goes_on.clear()
         self._goes_on.update(dict.fromkeys([start] if found else known, found))
         return found
@@ -420,7 +421,7 @@ class NextTokens:
 
     def _tokens_within(self, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
         """Yield the hypotheses after all tokens that continue a piece."""
-        if hypothesis.last == _WAS_WHOLE:
+        if hypothesis.last == _WAS_LOOKED_UP:
             return
         if hypothesis.begun:
             yield from self._after_each(hypothesis, self._fitting_in[_n_missing(hypothesis.begun)])
@@ -445,7 +446,7 @@ class NextTokens:
         """Return which ids of ordinary tokens may follow; not to be written to."""
         return self._mask_of(hypotheses)
 
-    def that_begin_with(self, hypotheses: Hypotheses, data: bytes) -> np.ndarray:
+    def beginning_with(self, hypotheses: Hypotheses, data: bytes) -> np.ndarray:
         """Return which ids of ordinary tokens may follow that begin with some bytes, in ascending order."""
         start = bisect_left(self._sorted, data)
         among = self._sorted_ids[start : self._n_up_to(data)].astype(np.int64)
@@ -461,7 +462,7 @@ class NextTokens:
         mask[among] = True
         return np.flatnonzero(mask & self.mask(hypotheses))
 
-    def that_begin(self, data: bytes) -> tuple[int, ...]:
+    def beginnings_of(self, data: bytes) -> tuple[int, ...]:
         """Return the ids of the ordinary tokens that some bytes begin with, the shortest first."""
         n = bisect_right(self._sorted, data)
         # The last token that is not greater has all of them as beginnings, so that none is longer.
@@ -491,7 +492,7 @@ class NextTokens:
     def _mask_after(self, hypothesis: Hypothesis) -> np.ndarray:
         """Return which ordinary ids may follow a hypothesis."""
         configuration, begun, last, word = hypothesis
-        if last == _WAS_WHOLE:
+        if last == _WAS_LOOKED_UP:
             return np.zeros(self.size, bool)
         mask = np.unpackbits(self._base_of(configuration, begun), count=self.size).view(bool)
         if last >= 0:
@@ -504,11 +505,11 @@ class NextTokens:
         return mask
 
     def _may_follow(self, hypothesis: Hypothesis, tokens: np.ndarray) -> np.ndarray:
-        """Return of each of some tokens whether it may follow a hypothesis."""
+        """Return, for each of some tokens whether it may follow a hypothesis."""
         configuration, begun, last, word = hypothesis
-        if last == _WAS_WHOLE:
+        if last == _WAS_LOOKED_UP:
             return np.zeros(len(tokens), bool)
-        found = self._fits.is_whole[tokens]
+        found = self._fits.is_made[tokens]
         if last >= 0:
             found &= self._fits.fits_each(np.full(len(tokens), last), tokens)
         found[found] = self._are_possible(configuration, begun, tokens[found])
@@ -521,7 +522,7 @@ class NextTokens:
     def _find_base(self, configuration: int, begun: bytes) -> np.ndarray:
         """Return, as bits, which tokens may follow a configuration, whatever the last token is.
 
-        None is looked up whole.
+        Tokens that are looked up whole are not among them.
         """
         mask = np.zeros(self.size, bool)
         tokens = self._fitting_in[_n_missing(begun)] if begun else self._beginning_after(configuration)
@@ -529,19 +530,19 @@ class NextTokens:
         return np.packbits(mask)
 
     def _are_possible(self, configuration: int, begun: bytes, tokens: np.ndarray) -> np.ndarray:
-        """Return of each of some tokens that merges make whether it may follow a configuration."""
+        """Return, for each of some tokens that merges make whether it may follow a configuration."""
         if begun:
             start = Hypothesis(configuration, begun, _NO_LAST, None)
             return np.array([any(True for _ in self._follow(start, i)) for i in tokens.tolist()], bool)
         after_nodes, ends = self._after_nodes_of(configuration), self._ends_after(configuration, tokens)
-        possible, hard = ends == AT_END, list[tuple[np.ndarray, np.ndarray]]()
+        possible, undecided = ends == AT_END, list[tuple[np.ndarray, np.ndarray]]()
         inside = np.flatnonzero(ends == IN_CHARACTER)
         after = after_nodes[self._node_of[tokens[inside]]]
         rows = np.searchsorted(self._ends_inside, tokens[inside])
         may_follow = self._configurations.next_of[after] >= 0
         possible[inside] = (self._completed[rows] & self._ends_piece[after]).any(axis=1)
-        is_hard = (self._begins[rows] & may_follow).any(axis=1) & ~possible[inside]
-        hard.append((inside[is_hard], after[is_hard]))
+        is_undecided = (self._begins[rows] & may_follow).any(axis=1) & ~possible[inside]
+        undecided.append((inside[is_undecided], after[is_undecided]))
         between = np.flatnonzero(ends == IN_PIECE)
         after = after_nodes[self._node_of[tokens[between]]]
         for here in np.unique(after).tolist():
@@ -552,8 +553,8 @@ class NextTokens:
                 left = left[~fitting]
                 if not len(left):
                     break
-            hard.append((left, np.full(len(left), here)))
-        for places, configurations in hard:
+            undecided.append((left, np.full(len(left), here)))
+        for places, configurations in undecided:
             for place, here in zip(places.tolist(), configurations.tolist(), strict=True):
                 token_id = int(tokens[place])
                 begun = self._all_begun[self._begun_of[token_id]] if ends[place] == IN_CHARACTER else b""
@@ -563,11 +564,11 @@ class NextTokens:
     def _beginning_after(self, configuration: int) -> np.ndarray:
         """Return the tokens that merges make, without those whose first character may not follow."""
         may_follow = np.append(self._configurations.next_of[configuration] >= 0, True)
-        stretches = (self._whole[slice(*self._starts[i : i + 2])] for i in np.flatnonzero(may_follow))
+        stretches = (self._made[slice(*self._starts[i : i + 2])] for i in np.flatnonzero(may_follow))
         return np.concatenate([*stretches])
 
     def _ends_after(self, configuration: int, tokens: np.ndarray) -> np.ndarray:
-        """Return of each of some tokens where it ends."""
+        """Return, for each of some tokens where it ends."""
         ends = np.empty(len(tokens), np.int8)
         tables = self._node_of, self._n_begun, self._configurations.may_cut
         look_after(self._after_nodes_of(configuration), *tables, tokens, ends)
@@ -584,7 +585,7 @@ class NextTokens:
 def _configurations_of(engine: Engine) -> tuple[np.ndarray, Configurations]:
     """Return the symbols of an engine's pattern and its configurations.
 
-    It raises if what follows ids cannot be told.
+    Raises a ValueError if what may follow ids is not known.
     """
     what = ""
     if engine.vocabulary.n_super:
@@ -602,7 +603,7 @@ def _configurations_of(engine: Engine) -> tuple[np.ndarray, Configurations]:
 @functools.lru_cache(maxsize=16)
 def _compiled(sources: tuple[str, ...], without_token: tuple[int, ...]) -> tuple[np.ndarray, Configurations]:
     automata = [compile_automaton(source) for source in sources]
-    symbol_of, symbols = joint_symbols(automata, _is_encoded(without_token) if without_token else None)
+    symbol_of, symbols = joint_symbols(automata, _has_tokens(without_token) if without_token else None)
     return symbol_of, Configurations(automata, symbols)
 
 
@@ -617,12 +618,12 @@ def _code_of(end: bytes) -> int:
 
 
 def _bytes_without_token(vocabulary: Vocabulary) -> tuple[int, ...]:
-    """Return the bytes of UTF-8 that no text can have."""
+    """Return the bytes of UTF-8 that have no token."""
     without = (value for value, token_id in enumerate(vocabulary.byte_ids) if token_id == NO_ID)
     return tuple(value for value in without if value not in _NOT_UTF8)
 
 
-def _is_encoded(without_token: tuple[int, ...]) -> np.ndarray:
+def _has_tokens(without_token: tuple[int, ...]) -> np.ndarray:
     """Return, by code point, whether all bytes of a character have tokens."""
     has_token = np.ones(256, bool)
     has_token[[*without_token]] = False

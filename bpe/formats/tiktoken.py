@@ -5,9 +5,9 @@ A rank file has one line for each token: the bytes in base64, a space, and the r
     IQ== 0
     Ig== 1
 
-It does not hold merges: they follow from the ranks (:mod:`bpe.formats.ranks`). It does not hold the split
-pattern and the special tokens, either: those of published files are in :data:`PUBLISHED`; for other files,
-the caller must give them.
+It does not hold merges: they follow from the ranks (:mod:`bpe.formats.ranks`). Nor does it hold the split
+pattern or the special tokens: those of published files are in :data:`PUBLISHED`; for other files, the caller
+must give them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Published(NamedTuple):
     special_tokens: dict[str, int]
 
 
-def _from(first: int, *tokens: str) -> dict[str, int]:
+def _ids_from(first: int, *tokens: str) -> dict[str, int]:
     """Return tokens with ids in their order."""
     return {token: first + i for i, token in enumerate(tokens)}
 
@@ -58,7 +58,7 @@ def _numbered(name: str, start: int, stop: int) -> list[str]:
     return [f"<|{name}_{i}|>" for i in range(start, stop)]
 
 
-_FILL = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+_FIM = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 _END, _END_OF_PROMPT = "<|endoftext|>", "<|endofprompt|>"
 _RESERVED = "reserved_special_token"
 
@@ -70,7 +70,7 @@ PUBLISHED: dict[str, Published] = {
         "p50k_base", "gpt2", {_END: 50256}
     ),
     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": Published(
-        "cl100k_base", "cl100k", {**_from(100257, _END, *_FILL), _END_OF_PROMPT: 100276}
+        "cl100k_base", "cl100k", {**_ids_from(100257, _END, *_FIM), _END_OF_PROMPT: 100276}
     ),
     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": Published(
         "o200k_base", "o200k", {_END: 199999, _END_OF_PROMPT: 200018}
@@ -78,7 +78,7 @@ PUBLISHED: dict[str, Published] = {
     "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": Published(
         "Llama 3",
         "llama3",
-        _from(
+        _ids_from(
             128000,
             "<|begin_of_text|>",
             "<|end_of_text|>",
@@ -97,11 +97,11 @@ PUBLISHED: dict[str, Published] = {
     "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6ed": Published(
         "Llama 4",
         "o200k",
-        _from(
+        _ids_from(
             200000,
             "<|begin_of_text|>",
             "<|end_of_text|>",
-            *_FILL,
+            *_FIM,
             "<|header_start|>",
             "<|header_end|>",
             "<|eom|>",
@@ -129,7 +129,7 @@ PUBLISHED: dict[str, Published] = {
         ),
     ),
     "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": Published(
-        "Qwen", "qwen2", _from(151643, _END, "<|im_start|>", "<|im_end|>", *_numbered("extra", 0, 205))
+        "Qwen", "qwen2", _ids_from(151643, _END, "<|im_start|>", "<|im_end|>", *_numbered("extra", 0, 205))
     ),
 }
 """Published rank files, by the SHA-256 of their content.
@@ -152,7 +152,7 @@ def of_file(
     special_tokens: Mapping[str, int] | None,
     dialect: Dialect,
 ) -> tuple[Vocabulary, Pattern]:
-    """Return the tokenizer of a rank file; what is not given is taken from `known`."""
+    """Return the parts of the tokenizer of a rank file; what is not given is taken from `known`."""
     if known is None:
         own = Pattern.of(pattern, dialect)
     else:
@@ -203,7 +203,7 @@ def _read_at_once(data: bytes) -> tuple[dict[int, bytes], dict[bytes, int]] | No
         len(entries) != 2 * n_lines
         or not b"".join(numbers).isdigit()
         or data.count(b"=") != padding
-        or any(map((3).__and__, map(len, texts)))  # too little or too much padding
+        or any(len(text) % 4 for text in texts)  # too little or too much padding
     ):
         return None
     try:
@@ -211,8 +211,8 @@ def _read_at_once(data: bytes) -> tuple[dict[int, bytes], dict[bytes, int]] | No
     except ValueError:
         return None
     token_bytes, ids = dict(zip(ranks, tokens, strict=True)), dict(zip(tokens, ranks, strict=True))
-    is_whole = len(token_bytes) == len(ids) == len(tokens) and max(ranks) < 2**31
-    return (token_bytes, ids) if is_whole else None
+    is_unique = len(token_bytes) == len(ids) == len(tokens)
+    return (token_bytes, ids) if is_unique and max(ranks) < 2**31 else None
 
 
 def _read_lines(data: bytes) -> tuple[dict[int, bytes], dict[bytes, int]]:
@@ -227,7 +227,7 @@ def _read_lines(data: bytes) -> tuple[dict[int, bytes], dict[bytes, int]]:
                 raise ValueError
             text, rank = found.group(1), int(found.group(2))
             token = b"" if text == _EMPTY else base64.b64decode(text, validate=True)
-        except (ValueError, binascii.Error):
+        except ValueError:
             raise ValueError(
                 f"line {number} is not a token in base64, a space and a rank: {line[:60]!r}"
             ) from None

@@ -207,7 +207,7 @@ class CanonicalState:
         out = np.empty(self._tokens.size, bool) if out is None else out
         out[:] = self._tokens.mask(self._position.hypotheses)
         if self.may_end:
-            out[self._tokens.bounds_array] = True
+            out[self._tokens.end_ids_array] = True
         return out
 
     def copy(self) -> CanonicalState:

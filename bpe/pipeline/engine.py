@@ -43,7 +43,7 @@ from bpe.splitting.regex_engine import shared_deadline
 from bpe.splitting.special_search import search_for
 from bpe.splitting.specials import Around, Rules, Specials
 from bpe.support.text import begins_character, ends_of, utf8_of
-from bpe.support.threads import made_by_one, made_once
+from bpe.support.threads import made_lazily, made_under_lock
 from bpe.vocabulary.byte_level import text_of
 from bpe.vocabulary.extras import from_text
 from bpe.vocabulary.parts import Packed, packed, unpacked
@@ -74,7 +74,7 @@ class FileEngine(Engine):
     def __reduce__(self) -> Any:
         return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)
 
-    @made_once
+    @made_lazily
     def around(self) -> Around:
         """Return what ``add_special_tokens`` puts before and after the ids of a text."""
         post = PostProcessor.of(self._post_processor_entry())
@@ -138,7 +138,7 @@ class PipelineEngine(FileEngine):
         is_form = self.splits_by_pattern and self.joins_bytes and self.options == BYTES
         return "to a form" if is_form and self.preparation.normalizer.is_form else "otherwise"
 
-    @made_by_one
+    @made_under_lock
     def encoder(self) -> Encoder:
         """Return the encoder of words; it loads the compiler, which decoding does not need."""
         from bpe.encoding.encoder import Encoder
@@ -150,7 +150,7 @@ class PipelineEngine(FileEngine):
         """Not there: merges left out by chance are for texts that are only split."""
         raise ValueError("dropout is only for tokenizers that do nothing to a text but split it")
 
-    @made_once
+    @made_lazily
     def _crossed_pairs(self) -> CrossedPairs | None:
         """Where long words are not cut; None if no word is cut."""
         from bpe.pipeline.cuts import CrossedPairs
@@ -160,7 +160,7 @@ class PipelineEngine(FileEngine):
             return None
         return CrossedPairs(token.decode(errors="replace") for token in vocabulary.id_of)
 
-    @made_once
+    @made_lazily
     def _cuts(self) -> PipelineCuts:
         """Where texts can be cut; it loads the compiler."""
         from bpe.pipeline.cuts import PipelineCuts
@@ -459,7 +459,7 @@ class PipelineEngine(FileEngine):
         return text[:0]
 
     # ------------------------------------------------------------------------------------------ decoding
-    @made_once
+    @made_lazily
     def token_texts(self) -> dict[int, str]:
         """Return the text of each id, as a decoder takes it."""
         vocabulary, steps = self.vocabulary, self.preparation
@@ -475,7 +475,7 @@ class PipelineEngine(FileEngine):
         texts, special = self.token_texts, self.special_tokens
         return [i for i in checked_ids(self.vocabulary, ids) if texts[i] not in special]
 
-    @made_once
+    @made_lazily
     def _token_table(self) -> tuple[DecoderTable | None, dict[int, int]]:
         """Return the decoder's own table of tokens, if it has one, and the place of each id in it."""
         texts, decoder = self.token_texts, self.preparation.decoder

@@ -1,15 +1,14 @@
 """Five byte-level trainers that learn the same merges. Each does less work than the one before it.
 
 Ids 0 to 255 are the byte values; the merges make 256, 257, ... in the order of learning. All five use one
-loop, `learn`: pick the best pair, record it, merge it. They differ in how they store the text:
+loop, `learn`: pick the best pair, record it, merge it. There are three ways to store the text:
 
 - `RecountedPieces` counts all pairs again for each merge;
 - `IncrementalPieces` keeps the counts, and searches all pieces for the pair to merge;
 - `IndexedPieces` knows which pieces contain which pair.
 
 The kept counts stay exact by a simple rule: when a piece changes, all its old pairs are subtracted and all
-its new pairs are added. There are no special rules for neighbors, so runs such as `aaaa` do not require any
-either.
+its new pairs are added. So `aaaa`, where occurrences overlap, needs no special case.
 
 The trainers do not split text, have no special tokens, and always start from the 256 bytes.
 
@@ -21,7 +20,7 @@ Invariants
 ----------
 1. ``counts`` of incremental pieces equal `pair_statistics` of their sequences, and contain no zeros.
 2. ``pieces_with[pair]`` of indexed pieces is the set of the indices of all sequences that contain the pair.
-3. No two tokens have the same bytes: the tokens of a span of text depend on this span alone.
+3. No two tokens have the same bytes: the bytes of a token are always built by the same merges.
 """
 
 from collections import Counter, defaultdict
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 class Merge(NamedTuple):
     """One learned merge: the two ids, the new id, and the count of the pair when it was chosen.
 
-    In runs of one token the pair is merged fewer than `count` times.
+    Where occurrences overlap, as in `aaa`, fewer than `count` are merged.
 
     Examples
     --------
@@ -60,7 +59,7 @@ class Merge(NamedTuple):
 class RecountedPieces:
     """Pieces as sequences of token ids, with their counts. Pairs are counted again each time.
 
-    Equal pieces are not joined: the caller may do so.
+    Equal pieces are not added up: the caller may do so.
 
     Parameters
     ----------
@@ -110,11 +109,11 @@ class RecountedPieces:
         """Merge a pair into a new token, everywhere, and return the token's id. O(n) for n tokens."""
         new_id = len(self.token_bytes)
         self.token_bytes.append(token)
-        for index in self.holders(pair):
+        for index in self.pieces_holding(pair):
             self.rewrite(index, merge_sequence(self.sequences[index], pair, new_id))
         return new_id
 
-    def holders(self, pair: Pair) -> list[int]:
+    def pieces_holding(self, pair: Pair) -> list[int]:
         """Return the indices of the pieces that contain the pair, in order. O(n) for n tokens."""
         return [index for index, sequence in enumerate(self.sequences) if pair in pairwise(sequence)]
 
@@ -142,7 +141,7 @@ class IncrementalPieces(RecountedPieces):
         self.counts = super().pair_counts()
 
     def pair_counts(self) -> Counter[Pair]:
-        """Return the current count of every pair, not as a copy. O(1)."""
+        """Return the mapping of all pairs to their counts itself, not a copy. O(1)."""
         return self.counts
 
     def rewrite(self, index: int, sequence: list[int]) -> None:
@@ -164,11 +163,11 @@ class IndexedPieces(IncrementalPieces):
     Examples
     --------
     >>> pieces = IndexedPieces([(b"xab", 1), (b"xyz", 1), (b"abab", 1)])
-    >>> pieces.holders((97, 98))
+    >>> pieces.pieces_holding((97, 98))
     [0, 2]
     >>> pieces.merge((97, 98), b"ab")
     256
-    >>> pieces.holders((97, 98)), pieces.holders((120, 256))
+    >>> pieces.pieces_holding((97, 98)), pieces.pieces_holding((120, 256))
     ([], [0])
     """
 
@@ -178,7 +177,7 @@ class IndexedPieces(IncrementalPieces):
         for index, sequence in enumerate(self.sequences):
             self._post(index, sequence)
 
-    def holders(self, pair: Pair) -> list[int]:
+    def pieces_holding(self, pair: Pair) -> list[int]:
         """Return the indices of the pieces that contain the pair, in order. O(h log h) for h pieces."""
         return sorted(self.pieces_with.get(pair, ()))
 
@@ -258,7 +257,8 @@ def learn(
     min_count : int
         Stop when the greatest count is below this.
     max_token_length : int, optional
-        In bytes. A pair that would make a longer token is ignored, also by `min_count`.
+        In bytes. A pair that would make a longer token is ignored: `min_count` is compared with the best of
+        the others.
     length_rule : {"at_most", "huggingface"}
         Whether a token may have `max_token_length` bytes, or must be shorter; see `is_short`.
     keep : callable, optional
@@ -368,7 +368,7 @@ def train_chunked(pieces: Iterable[bytes], n_merges: int, **rules: Any) -> list[
 def train_deduplicated(piece_counts: Mapping[bytes, int], n_merges: int, **rules: Any) -> list[Merge]:
     """Rung 3: every distinct piece is stored once, with its count. Pairs are counted again for every merge.
 
-    The tie rule "first" keeps its meaning: a pair occurs first in the first occurrence of some piece.
+    The order of first occurrence is kept, for the tie rule "first": a pair is first where some piece is.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bpe.pipeline.patterns import render
 from bpe.report.figures import figures_of
 from bpe.support.progress import Progress
+from bpe.support.text import text_or_none
 from bpe.vocabulary.byte_level import text_of
 
 if TYPE_CHECKING:
@@ -58,19 +59,11 @@ def _vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
         "whole": {
             token: token_id
             for token_id in vocabulary.atomic_ids
-            if (token := _text_of(vocabulary.bytes_of[token_id]))
+            if (token := text_or_none(vocabulary.bytes_of[token_id]))
         },
         "special": vocabulary.cut_tokens,
         "pattern": expressions,
     }
-
-
-def _text_of(token: bytes) -> str | None:
-    """Return a token as text; None if it is not valid UTF-8."""
-    try:
-        return token.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _inside_script(text: str) -> str:

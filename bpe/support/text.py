@@ -34,6 +34,14 @@ def as_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def text_or_none(data: bytes) -> str | None:
+    """Return bytes as text; None if they are not valid UTF-8."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
 def utf8_of(document: str | bytes, what: str = "text") -> bytes:
     """Return the bytes of a document, as ``as_bytes(as_text(document))`` does, but faster."""
     if isinstance(document, str):

@@ -149,7 +149,7 @@ def gc_paused() -> Iterator[None]:
 
 
 # ---------------------------------------------------------------------------------------- at first use
-class _MadeOnce:  # used as a decorator, like property
+class _MadeLazily:  # used as a decorator, like property
     """A property that is computed at its first use, and an ordinary attribute from then on.
 
     There is no lock: two threads may both compute the value, and either will do.
@@ -165,7 +165,7 @@ class _MadeOnce:  # used as a decorator, like property
         return instance.__dict__.setdefault(self._name, self._function(instance))
 
 
-class _MadeByOne(_MadeOnce):
+class _MadeUnderLock(_MadeLazily):
     """One that takes long to compute: a thread that wants it meanwhile waits. It is computed only once."""
 
     def __get__(self, instance: object | None, owner: type) -> Any:
@@ -190,6 +190,6 @@ if hasattr(os, "register_at_fork"):
 if TYPE_CHECKING:
     from functools import cached_property
 
-    made_once = made_by_one = cached_property
+    made_lazily = made_under_lock = cached_property
 else:
-    made_once, made_by_one = _MadeOnce, _MadeByOne
+    made_lazily, made_under_lock = _MadeLazily, _MadeUnderLock

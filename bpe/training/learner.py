@@ -12,7 +12,7 @@ import numpy as np
 from bpe.counting.word_counts import WordCounts
 from bpe.support.progress import Progress, progress_bar
 from bpe.support.threads import Uninterrupted, in_background
-from bpe.training import selection as rules
+from bpe.training import selection as loops
 from bpe.training.merging import discard, lower_min_count, narrow, replay
 from bpe.training.options import LONGEST, Options, Selection, Ties
 from bpe.training.selection import ALL, NONE, make_tie_heap
@@ -169,8 +169,8 @@ class Learner:
     def run(self, wanted: int, allowed: int) -> int:
         """Learn until `wanted` merges are done; return NONE, or the next pair if it is not `allowed` yet."""
         if self.tie_heap is None:
-            return rules.run_smallest(self.state, wanted, allowed)
-        return rules.run_with_tie_heap(self.state, self.tie_heap, wanted, allowed)
+            return loops.run_smallest(self.state, wanted, allowed)
+        return loops.run_with_tie_heap(self.state, self.tie_heap, wanted, allowed)
 
     # ----------------------------------------------------------------------------------------- live pairs
     def narrow(self, min_count: int, max_length: int) -> None:

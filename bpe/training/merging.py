@@ -34,7 +34,7 @@ from structures import kernel, pack_pair, unpack_pair
 # found[occurrence, ...]: the count of its piece; and for each side the token there (NOTHING at the end of the
 # piece), and the position of the pair that is gained there.
 BEFORE, AFTER = 0, 1
-PIECE_COUNT, TOKEN, PLACE = 0, 1, 3
+PIECE_COUNT, TOKEN, PLACE = 0, 1, 3  # TOKEN and PLACE have two columns: of BEFORE, then of AFTER
 FOUND_COLUMNS = 5
 NOTHING = -1
 AHEAD = 32  # postings whose tokens are loaded at a time
@@ -146,7 +146,8 @@ def update_side(state, merge, side, found, grouped, created):
     as `found` has rows.
     """
     left, right, new_token = merge
-    weight_of, sizes, length_of = state.of_token[WEIGHT], state.of_token[SIZE], state.of_token[LENGTH]
+    # By neighbor: the count of its new pair; and where its next posting goes, but first how many there are.
+    gained, next_place, length_of = state.of_token[WEIGHT], state.of_token[SIZE], state.of_token[LENGTH]
     min_count, max_length = state.numbers[MIN_COUNT], state.numbers[MAX_LENGTH]
     index, queue = state.index, state.queue
     neighbors = created  # safe: the pair of a neighbor overwrites only neighbors that are done
@@ -154,28 +155,28 @@ def update_side(state, merge, side, found, grouped, created):
     for i in range(found.shape[0]):
         neighbor = found[i, TOKEN + side]
         if neighbor != NOTHING:
-            if sizes[neighbor] == 0:
+            if next_place[neighbor] == 0:
                 neighbors[n_neighbors] = neighbor
                 n_neighbors += 1
-            weight_of[neighbor] += found[i, PIECE_COUNT]
-            sizes[neighbor] += 1
-    # The postings are grouped by neighbor: its size becomes their start and, as they are written, their end.
+            gained[neighbor] += found[i, PIECE_COUNT]
+            next_place[neighbor] += 1
+    # The postings are grouped by neighbor.
     start = 0
     for i in range(n_neighbors):
-        size = sizes[neighbors[i]]
-        sizes[neighbors[i]] = start
+        size = next_place[neighbors[i]]
+        next_place[neighbors[i]] = start
         start += size
     for i in range(found.shape[0]):
         neighbor = found[i, TOKEN + side]
         if neighbor != NOTHING:
-            grouped[sizes[neighbor]] = found[i, PLACE + side]
-            sizes[neighbor] += 1
+            grouped[next_place[neighbor]] = found[i, PLACE + side]
+            next_place[neighbor] += 1
     start = n_created = 0
     for i in range(n_neighbors):
         neighbor = neighbors[i]
-        weight, end = weight_of[neighbor], sizes[neighbor]
-        weight_of[neighbor] = 0
-        sizes[neighbor] = 0
+        weight, end = gained[neighbor], next_place[neighbor]
+        gained[neighbor] = 0
+        next_place[neighbor] = 0
         if side == BEFORE:
             subtract_count(state, neighbor, left, weight)
             first, second = neighbor, new_token

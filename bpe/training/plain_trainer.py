@@ -23,10 +23,10 @@ from bpe.training.start import fresh_start
 from bpe.vocabulary.vocabulary import Vocabulary
 
 MOST_BYTES = 1 << 20  # of text
-MOST_DISTINCT = 1 << 17  # bytes in distinct pieces
+MOST_DISTINCT_BYTES = 1 << 17  # of distinct pieces
 
 
-class Small(NamedTuple):
+class LearnedSmall(NamedTuple):
     """The vocabulary learned from a small corpus, and the size of the corpus."""
 
     vocabulary: Vocabulary
@@ -39,17 +39,17 @@ def learn_small(
     special_tokens: Collection[str],
     n_merges: int,
     options: Options,
-) -> Small | None:
-    """Learn the vocabulary of a corpus; None if it is not small, or if options are not the defaults."""
+) -> LearnedSmall | None:
+    """Learn the vocabulary of a corpus; None if it is not small, or options but `min_count` are set."""
     if replace(options, min_count=1) != Options():
         return None
     counts = _counted(corpus, pattern, frozenset(special_tokens))
-    if not counts or sum(map(len, counts)) > MOST_DISTINCT:
+    if not counts or sum(map(len, counts)) > MOST_DISTINCT_BYTES:
         return None
     learned = learn(QueuedPieces(counts.items(), "smallest"), n_merges, min_count=options.least())
     vocabulary = fresh_start(special_tokens).vocabulary(np.array(learned, np.int64).reshape(-1, 4))
     n_bytes = sum(len(piece) * count for piece, count in counts.items())
-    return Small(vocabulary, (len(counts), counts.total(), n_bytes))
+    return LearnedSmall(vocabulary, (len(counts), counts.total(), n_bytes))
 
 
 def _counted(corpus: Corpus, pattern: Pattern, specials: frozenset[str]) -> Counter[bytes] | None:

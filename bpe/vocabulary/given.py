@@ -24,18 +24,18 @@ GivenSpecials: TypeAlias = Mapping[str, int] | Iterable[str]
 def vocabulary_of(token_bytes: GivenTokens, merges: GivenMerges, special_tokens: GivenSpecials) -> Vocabulary:
     """Return a vocabulary.
 
-    Special tokens may be among `token_bytes`. These are not tokens of ordinary text, unless they are single
-    bytes, or merges name or make them.
+    Special tokens may be among `token_bytes`. One of these is not a token of ordinary text, unless it is a
+    single byte, or a merge names or makes it.
     """
     bytes_of = check_tokens(token_bytes)
-    special = numbered(special_tokens, bytes_of)
+    special = with_ids(special_tokens, bytes_of)
     shared = {token_id: token.encode() for token, token_id in special.items()}
     shared = {token_id: token for token_id, token in shared.items() if bytes_of.get(token_id) == token}
     if not shared:
         return Vocabulary(bytes_of, merges, special)
     ordinary = {token_id: token for token_id, token in bytes_of.items() if token_id not in shared}
-    has_two_ids = {*ordinary.values()}
-    shared = {token_id: token for token_id, token in shared.items() if token not in has_two_ids}
+    ordinary_bytes = {*ordinary.values()}
+    shared = {token_id: token for token_id, token in shared.items() if token not in ordinary_bytes}
     vocabulary = Vocabulary({**ordinary, **shared}, merges, special)
     needed = {*vocabulary.pairs.ravel().tolist(), *vocabulary.made.tolist(), *vocabulary.byte_ids}
     if shared.keys() <= needed:
@@ -44,7 +44,7 @@ def vocabulary_of(token_bytes: GivenTokens, merges: GivenMerges, special_tokens:
     return Vocabulary(ordinary, vocabulary.merges, special)
 
 
-def numbered(special_tokens: GivenSpecials, bytes_of: Mapping[int, bytes]) -> dict[str, int]:
+def with_ids(special_tokens: GivenSpecials, bytes_of: Mapping[int, bytes]) -> dict[str, int]:
     """Return special tokens with their ids."""
     if not isinstance(special_tokens, Iterable):
         raise TypeError(
@@ -68,7 +68,7 @@ def numbered(special_tokens: GivenSpecials, bytes_of: Mapping[int, bytes]) -> di
 
 def with_special_tokens(vocabulary: Vocabulary, tokens: GivenSpecials) -> Vocabulary:
     """Return a vocabulary with more special tokens, as ``Tokenizer.with_special_tokens`` describes."""
-    new = numbered(tokens, vocabulary.bytes_of)
+    new = with_ids(tokens, vocabulary.bytes_of)
     for token, token_id in new.items():
         old = vocabulary.special_tokens.get(token, token_id)
         if old != token_id:

@@ -18,7 +18,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 
-from bpe.support.threads import made_once
+from bpe.support.threads import made_lazily
 
 DEFAULT_BYTE_IDS = list(range(256))
 NO_ID = -1
@@ -146,36 +146,36 @@ class Vocabulary:
         self.size = max(int(ids.max(initial=0)), *checked.values(), 0) + 1
 
     # --------------------------------------------------------------------------------------- first use
-    @made_once
+    @made_lazily
     def pairs(self) -> np.ndarray:
         """``(n, 2) int64``: the ids that merges join, in the order of their ranks."""
         return self._found["pairs"]
 
-    @made_once
+    @made_lazily
     def made(self) -> np.ndarray:
         """``(n,) int64``: the ids that merges make."""
         return self._found["made"]
 
-    @made_once
+    @made_lazily
     def atomic_ids(self) -> tuple[int, ...]:
         """The atomic tokens: a piece with exactly their bytes is encoded to them without merging."""
         return self._found["atomic_ids"]
 
-    @made_once
+    @made_lazily
     def _found(self) -> dict[str, Any]:
         return self._find(self)
 
-    @made_once
+    @made_lazily
     def merges(self) -> list[tuple[int, int]]:
         """:attr:`pairs` as a list."""
         return list(zip(*self.pairs.T.tolist(), strict=True))
 
-    @made_once
+    @made_lazily
     def merged_ids(self) -> list[int]:
         """:attr:`made` as a list."""
         return self.made.tolist()
 
-    @made_once
+    @made_lazily
     def bytes_of(self) -> dict[int, bytes]:
         """The bytes of all ids; for special, added and idle tokens, their UTF-8."""
         bytes_of = {token_id: bytes([value]) for value, token_id in enumerate(self.byte_ids)}
@@ -187,7 +187,7 @@ class Vocabulary:
         bytes_of.update((token_id, token.encode()) for token, token_id in uncut.items())
         return bytes_of
 
-    @made_once
+    @made_lazily
     def id_of(self) -> dict[bytes, int]:
         """The ids of all tokens except special, added and idle ones."""
         _ = self.bytes_of  # computes both

@@ -27,11 +27,10 @@ from numba.extending import (
 
 from structures.base.checks import call
 from structures.base.in_njit import RENAMED, BoundKernel, ContainerClass, label_of
-from structures.base.struct_type import BorrowedType, StructType, borrow, method, payload_of, verbs_of
+from structures.base.struct_type import BorrowedType, StructType, method, verbs_of
 from structures.compiling.jit import quiet, twin
 from structures.compiling.numba_private import Signature
 from structures.compiling.without_jit import PlainContainer
-from structures.primitives.simd import NONE
 from structures.status import INT64_MAX, INT64_MIN, dtype_name, error, int64
 
 
@@ -442,32 +441,3 @@ if not config.DISABLE_JIT:
     type_callable("getiter")(_type_of_loop)
     lower_builtin("getiter", StructType)(_loop_over_keys)
     lower_builtin("getiter", BorrowedType)(_loop_over_keys)
-
-
-# ----------------------------------------------------------------------------------------------- fields
-def _py_swap_fields(container: Any, one: str, other: str) -> None:
-    old = getattr(container, one)
-    setattr(container, one, getattr(container, other))
-    setattr(container, other, old)
-
-
-@twin(_py_swap_fields)
-@intrinsic(prefer_literal=True)
-def swap_fields(typingctx, container, one, other):
-    """Exchange two array fields of the same type of a container; their names are constants.
-
-    Quiet kernels cannot assign one to the other: what they read from a field is borrowed.
-    """
-    is_borrowed = isinstance(container, BorrowedType)
-    owner = container.owner if is_borrowed else container
-
-    def codegen(context, builder, signature, values):
-        pointer = values[0] if is_borrowed else borrow(context, builder, owner, values[0])
-        fields = payload_of(context, builder, owner.passed_as, pointer)
-        names = one.literal_value, other.literal_value
-        old = [getattr(fields, name) for name in names]
-        for name, value in zip(names, reversed(old), strict=True):
-            setattr(fields, name, value)
-        return NONE
-
-    return types.none(container, one, other), codegen

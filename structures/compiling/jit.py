@@ -1,8 +1,8 @@
 """The decorators that compile this package: lazily, without the GIL, cached on disk and never stale.
 
-There are five kinds of kernels, the last of them only in this package. *Plain* ones may raise. *Quiet* ones cannot: they return a status instead.
+There are five kinds of kernels. *Plain* ones may raise. *Quiet* ones cannot: they return a status instead.
 *Inlined* ones are quiet, and become a part of each compiled caller. *Inner* ones are quiet, and only compiled
-code calls them. *Late* ones are inner ones that are seldom reached.
+code calls them. *Late* ones, which only this package has, are inner ones that are seldom reached.
 """
 
 from __future__ import annotations

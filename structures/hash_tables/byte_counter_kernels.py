@@ -13,7 +13,7 @@ from structures.base.struct_type import StructType, fields_of, method, new, new_
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.byte_keys import equal_bytes, first_slots_of, is_long, key_of, keys_of, length_of
 from structures.primitives.hashing import mix_two, put_seed, seed_of
-from structures.primitives.memory import copy_prefix, new_bytes, new_words
+from structures.primitives.memory import aligned_bytes, copy_prefix, new_words
 from structures.primitives.priorities import sum_leaves_range
 from structures.primitives.simd import after, larger, local_words, pointer_to, smaller
 
@@ -138,7 +138,7 @@ def new_byte_counter():
     self.slots = empty_slots(bits)
     self.offsets = new_words(1 << bits)
     self.offsets[0] = 0
-    self.pool = new_bytes(8 << bits)
+    self.pool = aligned_bytes(8 << bits)
     self.size = 0
     self.shift = 64 - bits
     return self
@@ -163,7 +163,7 @@ def _resize_offsets(self, n):
 
 @late
 def _resize_pool(self, n):
-    pool = new_bytes(n)
+    pool = aligned_bytes(n)
     copy_prefix(self.pool, self.offsets[self.size], pool)
     self.pool = pool
     return True

@@ -1,10 +1,10 @@
-"""Memory of containers: arrays start with a cache line, and large ones ask for huge pages.
+"""Memory of containers: arrays are aligned to cache lines, and large ones ask for huge pages.
 
 A row of eight words in one cache line takes one access; a row across two lines takes two.
 
-The first access to a page is a page fault. With more than some thousand pages, a random access has to look
-up the address in the page table. With pages of 2 MB there are 512 times fewer of both. numpy asks for them
-when it allocates; numba's own allocator does not.
+The first access to a page causes a page fault. With more than some thousand pages, a random access has to
+look up the address in the page table. Pages of 2 MB cause 512 times fewer faults and look-ups. numpy asks for
+them when it allocates; numba's own allocator does not.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def ask_for_huge_pages(typingctx, array):
 
 
 def _py_aligned_words(n: int) -> Any:
-    """Allocate without the alignment, which only makes compiled code faster."""
+    """Compiled code aligns it, for speed only."""
     return np.empty(n, np.int64)
 
 
-def _py_new_bytes(n: int) -> Any:
+def _py_aligned_bytes(n: int) -> Any:
     return np.empty(n, np.uint8)
 
 
@@ -92,21 +92,21 @@ def _allocation(dtype: Any, *others: Any) -> Any:
 @twin(_py_aligned_words)
 @intrinsic
 def aligned_words(typingctx, n):
-    """Return an array of `n` int64 that starts with a cache line, not initialized."""
+    """Return an array of `n` int64 that is aligned to a cache line, not initialized."""
     return _allocation(types.int64)
 
 
-@twin(_py_new_bytes)
+@twin(_py_aligned_bytes)
 @intrinsic
-def new_bytes(typingctx, n):
-    """Return an array of `n` uint8, not initialized."""
+def aligned_bytes(typingctx, n):
+    """Return an array of `n` uint8 that is aligned to a cache line, not initialized."""
     return _allocation(types.uint8)
 
 
 @twin(_py_aligned_elements)
 @intrinsic
 def aligned_elements(typingctx, n, like):
-    """Return an array of `n` numbers of the type of `like` that starts with a cache line, not initialized."""
+    """Return an aligned array of `n` numbers of the type of `like`, not initialized."""
     return _allocation(types.unliteral(like), like)
 
 

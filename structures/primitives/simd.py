@@ -1,4 +1,4 @@
-"""Portable intrinsics: lanes of int64 or int32 at a time, on any processor; words of bytes, local memory.
+"""Portable intrinsics: vectors of int64 and int32, unaligned words, local memory.
 
 Each has a twin in Python, so that kernels run with the JIT switched off. A set of lanes is an int64:
 bit ``i`` says that lane ``i`` is in the set.
@@ -17,9 +17,7 @@ from numba.extending import intrinsic
 
 from structures.compiling.jit import twin
 
-LANES = 8
-ROW = 32
-QUAD = 4
+LANES, ROW, QUAD = 8, 32, 4  # int64 that intrinsics take at a time
 SIXTEEN = 16
 """Number of int32 that the intrinsics take at a time."""
 
@@ -89,37 +87,6 @@ def least_of_row(typingctx, array, start, lanes):
         return cgutils.pack_array(builder, _least_among(builder, vector, values[2]))
 
     return types.UniTuple(types.int64, 2)(array, types.int64, types.int64), codegen
-
-
-def _py_least_lanes_among(array: Any, start: int, lanes: int) -> int:
-    return _py_least_of_row(array, start, lanes)[1]
-
-
-@twin(_py_least_lanes_among)
-@intrinsic
-def least_lanes_among(typingctx, array, start, lanes):
-    """Return those of `lanes` (at least one) that hold the least element among them."""
-
-    def codegen(context, builder, signature, values):
-        vector = _load_lanes(context, builder, signature.args, values, _VECTOR)
-        return _least_among(builder, vector, values[2])[1]
-
-    return types.int64(array, types.int64, types.int64), codegen
-
-
-def _py_least_lanes(array: Any, start: int) -> int:
-    return _py_least_lanes_among(array, start, (1 << LANES) - 1)
-
-
-@twin(_py_least_lanes)
-@intrinsic
-def least_lanes(typingctx, array, start):
-    """Return the lanes of ``array[start : start + 8]`` that hold its least element."""
-
-    def codegen(context, builder, signature, values):
-        return _least(builder, _load_lanes(context, builder, signature.args, values, _VECTOR))[1]
-
-    return types.int64(array, types.int64), codegen
 
 
 def _py_lanes_with(array: Any, start: int, one: int, other: int) -> int:
@@ -197,7 +164,7 @@ def highest_lane(typingctx, lanes):
 
 
 # --------------------------------------------------------------------------------------- sixteen int32
-def _row(builder: Any, numbers: Any, i: Any) -> Any:
+def _sixteen_at(builder: Any, numbers: Any, i: Any) -> Any:
     return builder.bitcast(builder.gep(numbers, [i]), _NUMBERS.as_pointer())
 
 
@@ -218,7 +185,7 @@ def fill_sixteen(typingctx, numbers, i, number):
 
     def codegen(context, builder, signature, values):
         row = spread(builder, builder.trunc(values[2], _I32), _NUMBERS)
-        builder.store(row, _row(builder, *values[:2]), align=4)
+        builder.store(row, _sixteen_at(builder, *values[:2]), align=4)
         return NONE
 
     return types.none(numbers, types.int64, types.int64), codegen
@@ -240,7 +207,7 @@ def put_in_sixteen(typingctx, numbers, i, lanes, number):
     _check_numbers(numbers)
 
     def codegen(context, builder, signature, values):
-        pointer = _row(builder, *values[:2])
+        pointer = _sixteen_at(builder, *values[:2])
         chosen = builder.trunc(values[2], ir.IntType(SIXTEEN))
         chosen = builder.bitcast(chosen, ir.VectorType(_BIT, SIXTEEN))
         number = spread(builder, builder.trunc(values[3], _I32), _NUMBERS)
@@ -263,7 +230,7 @@ def least_of_sixteen(typingctx, numbers, i):
     _check_numbers(numbers)
 
     def codegen(context, builder, signature, values):
-        row = builder.load(_row(builder, *values), align=4)
+        row = builder.load(_sixteen_at(builder, *values), align=4)
         reduce = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(_I32, [_NUMBERS]), f"llvm.vector.reduce.smin.v{SIXTEEN}i32"
         )
@@ -331,7 +298,7 @@ def prefetch(typingctx, array, i):
         prefetch_type = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, _I32, _I32, _I32])
         instruction = cgutils.get_or_insert_function(builder.module, prefetch_type, "llvm.prefetch.p0")
         address = builder.bitcast(builder.gep(data, [values[1]]), cgutils.voidptr_t)
-        builder.call(instruction, [address, _I32(0), _I32(3), _I32(1)])  # for a read, keep it, data
+        builder.call(instruction, [address, _I32(0), _I32(3), _I32(1)])  # read; all caches; data
         return NONE
 
     return types.none(array, types.int64), codegen
@@ -344,7 +311,7 @@ def _py_pointer_to(array: Any, i: int) -> Any:
 @twin(_py_pointer_to)
 @intrinsic
 def pointer_to(typingctx, array, i):
-    """Return a pointer to ``array[i]``, for kernels to read from; no references are counted.
+    """Return a pointer to ``array[i]``, to read and to write; no references are counted.
 
     Writable and read-only arrays give pointers of the same type.
     """
@@ -480,6 +447,6 @@ def _py_local_numbers(n: int) -> Any:
 def local_numbers(typingctx, n):
     """Return a pointer to `n` int32, not initialized, which exist until the kernel returns.
 
-    The number `n` is a constant. They start with a cache line.
+    The number `n` is a constant. They are aligned to a cache line.
     """
     return _local(n, types.int32, _I32, _LINE)

@@ -51,7 +51,7 @@ from structures.tokens.token_list_kernels import (
     MAX_RUN,
     TOMBSTONE,
     TokenListType,
-    checked_segment,
+    checked_single_segment,
     checked_token_list,
     new_token_list,
     state,
@@ -475,7 +475,7 @@ bind(TokenListType, TokenList)
 def _token_list(tokens, segment_offsets=None):
     must_be_integers(tokens, "tokens")
     if segment_offsets is None:
-        return lambda tokens, segment_offsets=None: checked_segment(tokens)
+        return lambda tokens, segment_offsets=None: checked_single_segment(tokens)
     must_be_integers(segment_offsets, "segment_offsets")
     return lambda tokens, segment_offsets=None: checked_token_list(tokens, segment_offsets)
 

@@ -113,7 +113,7 @@ def live_positions(cells, start, end, size):
 
 
 @inner
-def count_runs(cells, start, end):
+def count_tokens(cells, start, end):
     """Return how many tokens start in ``[start, end)``."""
     n = 0
     position = start
@@ -154,7 +154,7 @@ def new_token_list(tokens, segment_offsets):
 
 @kernel
 def checked_token_list(tokens, segment_offsets):
-    """Return a list of `tokens`, or raise as the Python class does, before anything is allocated."""
+    """Return a list of `tokens`, or raise before anything is allocated."""
     if not are_tokens(tokens):
         raise ValueError(NOT_TOKENS)
     if not are_offsets(segment_offsets, tokens.size):
@@ -163,7 +163,7 @@ def checked_token_list(tokens, segment_offsets):
 
 
 @kernel
-def checked_segment(tokens):
+def checked_single_segment(tokens):
     """Return a list of `tokens` in one segment, or in no segment if there are no tokens; or raise."""
     if not are_tokens(tokens):
         raise ValueError(NOT_TOKENS)
@@ -247,7 +247,7 @@ def _positions(self):
 @kernel
 def _segment_positions(self, segment):
     start, end = self.segment_offsets[segment], self.segment_offsets[segment + 1]
-    return live_positions(self.cells, start, end, count_runs(self.cells, start, end))
+    return live_positions(self.cells, start, end, count_tokens(self.cells, start, end))
 
 
 @method(TokenListType, "n_positions")

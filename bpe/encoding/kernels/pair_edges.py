@@ -41,7 +41,7 @@ class PairEdges(
     merges_of=types.int64[::1],  # (ids + 1,)
     right_part=types.int32[::1],  # by merge
     rank=types.int32[::1],  # by merge
-    is_whole=types.boolean[::1],  # by id: whether merges make the token of its bytes
+    is_made=types.boolean[::1],  # by id: whether merges make the token of its bytes
     left=types.int32[::1],  # by id: the left part of its split; NONE of a byte
     right=types.int32[::1],
     split_rank=types.int32[::1],  # by id
@@ -102,10 +102,10 @@ def find_splits(self, pairs, made):
     """Find the splits of all tokens, given merges in the order of their ranks; bytes are whole already."""
     for merge in range(made.size):
         left, right, token = pairs[merge, 0], pairs[merge, 1], made[merge]
-        if self.is_whole[token] or not (self.is_whole[left] and self.is_whole[right]):
+        if self.is_made[token] or not (self.is_made[left] and self.is_made[right]):
             continue
         if rank_of(self, left, right) == merge and not is_joined(self, left, right, True):
-            self.is_whole[token] = True
+            self.is_made[token] = True
             self.left[token], self.right[token], self.split_rank[token] = left, right, merge
 
 
@@ -144,7 +144,7 @@ def remove_joined(self, x, mask):
     while a != NONE:
         for merge in range(self.merges_of[a], self.merges_of[a + 1]):
             rank, b = np.int64(self.rank[merge]), np.int64(self.right_part[merge])
-            if a_end <= rank or not self.is_whole[b]:
+            if a_end <= rank or not self.is_made[b]:
                 continue
             mask[b] = False
             place, stop = np.int64(self.place_of[b]) + 1, np.int64(self.stop_of[b])

@@ -78,22 +78,22 @@ def test_pairs(chance, in_order):
     fits = _Fits(words)
     known = [*words.id_of.values()]
     for left in known:
-        assert fits.is_whole[left] == (parts.merge(words.bytes_of[left]) == [left])
-        if not fits.is_whole[left]:
+        assert fits.is_made[left] == (parts.merge(words.bytes_of[left]) == [left])
+        if not fits.is_made[left]:
             continue
-        mask = fits.is_whole.copy()
+        mask = fits.is_made.copy()
         fits.remove(left, mask)
         for right in known:
             together = parts.merge(words.bytes_of[left] + words.bytes_of[right]) == [left, right]
             assert mask[right] == together
-            if fits.is_whole[right]:
+            if fits.is_made[right]:
                 assert fits.fits(left, right) == together
 
 
-def test_a_usual_order_of_merges_is_fast():
-    assert _Fits(bpe.train(["low lower lowest"], vocab_size=262, progress=False).engine.vocabulary).is_fast
+def test_a_usual_order_of_merges():
+    assert _Fits(bpe.train(["low lower lowest"], vocab_size=262, progress=False).engine.vocabulary).merges_in_order
     chance = random.Random(1)
-    found = {_Fits(vocabulary_of(chance, "ab1", False)).is_fast for _ in range(40)}
+    found = {_Fits(vocabulary_of(chance, "ab1", False)).merges_in_order for _ in range(40)}
     assert found == {True, False}
 
 

@@ -16,7 +16,7 @@ import bpe
 from bpe.splitting import pattern as plain_splitting
 from bpe.training import plain_trainer as small_corpus
 from bpe.training.options import Options
-from bpe.training.plain_trainer import MOST_BYTES, MOST_DISTINCT, learn_small
+from bpe.training.plain_trainer import MOST_BYTES, MOST_DISTINCT_BYTES, learn_small
 
 documents = st.lists(st.text("aabc \n'<s>\u00e9\u4e2d", max_size=40) | st.binary(max_size=10), max_size=6)
 
@@ -84,9 +84,9 @@ def test_what_is_not_small(tmp_path, book, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(bpe.Corpus, "documents", None)  # a large file is not even opened
         assert on_small(tmp_path / "large.txt") is None
-    monkeypatch.setattr(small_corpus, "MOST_DISTINCT", 100)
+    monkeypatch.setattr(small_corpus, "MOST_DISTINCT_BYTES", 100)
     assert on_small([book]) is None
-    assert MOST_DISTINCT < MOST_BYTES
+    assert MOST_DISTINCT_BYTES < MOST_BYTES
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name")

@@ -227,7 +227,7 @@ def test_kernels_against_a_list(rng):
     model = list(enumerate(given.tolist()))
     while len(model) > 1:
         assert module.live_positions(cells, 0, 50, len(model)).tolist() == [p for p, _ in model]
-        assert module.count_runs(cells, 0, 50) == len(model)
+        assert module.count_tokens(cells, 0, 50) == len(model)
         i = int(rng.integers(len(model) - 1))
         position, token = model[i][0], int(rng.integers(LARGEST))
         assert module.join(cells, position, token) == OK
