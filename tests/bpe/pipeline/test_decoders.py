@@ -218,6 +218,10 @@ def test_cases_against_tokenizers(entry, texts):
         assert decoder.table(texts)(range(len(texts))) == expected
 
 
+def test_many_steps_that_make_no_text_longer_are_read():
+    assert Decoder.of(sequence_of(*[FUSE] * 20))(["a", "b"]) == "ab"
+
+
 def test_decoders_that_may_make_texts_much_longer_are_read():
     assert Decoder.of(sequence_of(*[{"type": "BPEDecoder", "suffix": ""}] * 6)) is not None
 

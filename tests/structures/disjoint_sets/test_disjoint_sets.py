@@ -1,4 +1,5 @@
 import copy
+import operator
 import re
 import textwrap
 from itertools import product
@@ -78,6 +79,11 @@ def test_equality_is_about_what_is_together():
     assert sets == others  # joined in another order
 
 
+@njit
+def are_equal(one, other):
+    return one == other
+
+
 def test_equality_looks_at_every_element():
     """All ways to put five elements together, against each other."""
     labels = {
@@ -87,7 +93,8 @@ def test_equality_looks_at_every_element():
     }
     every, again = ([DisjointSets.from_labels(row) for row in sorted(labels)] for _ in range(2))
     assert len(every) == 52
-    assert [[one == other for other in again] for one in every] == np.eye(52, dtype=bool).tolist()
+    for equal in (operator.eq, are_equal):
+        assert [[equal(one, other) for other in again] for one in every] == np.eye(52, dtype=bool).tolist()
 
 
 def test_the_larger_set_keeps_its_root_and_find_halves_the_path():
