@@ -57,9 +57,8 @@ def inspect(tokenizer: str, paths: tuple[str, ...], as_json: bool) -> None:
     from bpe.corpus import Corpus
 
     corpus = Corpus([Path(path) for path in paths])
-    texts = (
-        counted(loaded, corpus, {"allowed_special": "all"}) if paths else []
-    )  # before anything is printed, as it may fail
+    # Before anything is printed, as it may fail.
+    texts = counted(loaded, corpus, {"allowed_special": "all"}) if paths else []
     if as_json:
         figures = {
             "vocab_size": loaded.vocab_size,

@@ -141,7 +141,7 @@ class _Fits:
         return bool(self.fits_each(np.array([left]), np.array([right]))[0])
 
     def fits_each(self, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
-        """Return, for each of `rights` whether it may stand after that of `lefts` in a piece."""
+        """Return, for each of `rights`, whether it may stand after that of `lefts` in a piece."""
         if self.merges_in_order:
             out = np.zeros(len(rights), bool)
             fits_each(self._edges, lefts, rights, out)
@@ -505,7 +505,7 @@ class NextTokens:
         return mask
 
     def _may_follow(self, hypothesis: Hypothesis, tokens: np.ndarray) -> np.ndarray:
-        """Return, for each of some tokens whether it may follow a hypothesis."""
+        """Return, for each of some tokens, whether it may follow a hypothesis."""
         configuration, begun, last, word = hypothesis
         if last == _WAS_LOOKED_UP:
             return np.zeros(len(tokens), bool)
@@ -530,7 +530,7 @@ class NextTokens:
         return np.packbits(mask)
 
     def _are_possible(self, configuration: int, begun: bytes, tokens: np.ndarray) -> np.ndarray:
-        """Return, for each of some tokens that merges make whether it may follow a configuration."""
+        """Return, for each of some tokens that merges make, whether it may follow a configuration."""
         if begun:
             start = Hypothesis(configuration, begun, _NO_LAST, None)
             return np.array([any(True for _ in self._follow(start, i)) for i in tokens.tolist()], bool)
@@ -568,7 +568,7 @@ class NextTokens:
         return np.concatenate([*stretches])
 
     def _ends_after(self, configuration: int, tokens: np.ndarray) -> np.ndarray:
-        """Return, for each of some tokens where it ends."""
+        """Return, for each of some tokens, where it ends."""
         ends = np.empty(len(tokens), np.int8)
         tables = self._node_of, self._n_begun, self._configurations.may_cut
         look_after(self._after_nodes_of(configuration), *tables, tokens, ends)

@@ -80,11 +80,11 @@ class LinkedPieces:
         """Merge a pair into a new token, everywhere, and return the token's id. O(n) for n tokens."""
         new_id = len(self.token_bytes)
         self.token_bytes.append(token)
-        for left, right in self.pieces_holding(pair):
+        for left, right in self.occurrences(pair):
             self.join(left, right, new_id)
         return new_id
 
-    def pieces_holding(self, pair: Pair) -> Iterator[tuple[int, int]]:
+    def occurrences(self, pair: Pair) -> Iterator[tuple[int, int]]:
         """Yield the places of the pair, which the caller merges one by one. O(n) for n tokens."""
         for left, right in self.places():
             if (self.token_at[left], self.token_at[right]) == pair:
@@ -116,7 +116,7 @@ class LocatedPieces(LinkedPieces):
         """Return the current count of every pair, not as a copy. O(1)."""
         return self.counts
 
-    def pieces_holding(self, pair: Pair) -> Iterator[tuple[int, int]]:
+    def occurrences(self, pair: Pair) -> Iterator[tuple[int, int]]:
         """Yield the places of the pair, which the caller merges one by one. O(h log h) for h places."""
         for left in sorted(self.places_of.get(pair, ())):
             if left in self.places_of.get(pair, ()):  # in a run of one token, a merge may have removed it
