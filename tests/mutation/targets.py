@@ -78,7 +78,8 @@ PLAIN = {
 }
 # For what survives, in a room and the rooms in it.
 OTHERS = {
-    "structures": "structures/test_contract.py structures/test_no_leaks.py examples",
+    "structures": """
+        structures/base/test_checks.py structures/test_contract.py structures/test_no_leaks.py examples""",
     "structures/priority_queues": "structures/priority_queues/test_first_come.py",
     "bpe/splitting": """
         bpe/splitting/test_pattern.py bpe/encoding/test_streams.py bpe/test_tokenizer.py

@@ -124,6 +124,7 @@ SAME_CLASS = [
     (sets, lambda s: s.union_many(np.array([0]), np.array([3]))),
     (k_best, lambda b: b.push(0, np.nan, 1)),
     (k_best, lambda b: b.push(0, 1.0, 2**31)),
+    (k_best, lambda b: b.push_many(np.array([0]), np.array([1.0]), np.array([1, 2]))),
     (tokens, lambda t: t.merge(0, -1)),
     (tokens, lambda t: t.merge(2, 1)),
     (index, lambda i: i.add(1, 2, 3)),
