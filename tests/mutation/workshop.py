@@ -29,7 +29,14 @@ from tests.mutation.targets import Target
 ROOT = Path(__file__).parents[2]
 LIST_FILES = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 NOT_COPIED = "tests/mutation/"
-FROZEN = '\n\nDIGEST = "mutation"\n\n\ndef package_digest(package):\n    return "mutation"\n'
+FROZEN = """
+
+def package_digest(package):
+    return f"mutation-{config.BOUNDSCHECK}"
+
+
+DIGEST = package_digest("")
+"""
 COMPILED = re.compile(rb"^@(kernel|quiet|inner|method|njit)\b", re.MULTILINE)
 PYTEST = ("-x", "-q", "-p", "no:cacheprovider", "-o", "faulthandler_exit_on_timeout=true")
 WITHOUT_JIT = {"NUMBA_DISABLE_JIT": "1"}
