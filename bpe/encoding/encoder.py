@@ -183,7 +183,7 @@ class Encoder:
         """Encode texts, or pieces that are cut already, and return how many bytes each id stands for, too."""
         symbols, _, id_offsets = self._encode(data, _checked(ends, len(data)), given=offsets, spelled=True)
         id_offsets = _with_empty(id_offsets, len(ends))
-        lengths = self._symbols.lengths(symbols, self._lengths_of(symbols))
+        lengths = self._symbols.lengths(symbols, self._lengths_of(symbols), id_offsets)
         return *self._symbols.ids(symbols, id_offsets), lengths
 
     def _lengths_of(self, symbols: np.ndarray) -> np.ndarray:

@@ -57,6 +57,7 @@ class Symbols(NamedTuple):
     first: int
     spelled: list[bytes]
     ids_of: list[tuple[int, ...] | None]
+    fused: np.ndarray  # which of them have one id together with those before them
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, options: ModelOptions = BYTES) -> Symbols:
@@ -69,7 +70,7 @@ class Symbols(NamedTuple):
         return not self.spelled
 
     def ids(self, symbols: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Replace symbols that are not tokens."""
+        """Replace symbols that are not tokens; texts end at the offsets."""
         places = np.flatnonzero(symbols >= self.first)
         if not len(places):
             return symbols, offsets
@@ -77,23 +78,38 @@ class Symbols(NamedTuple):
         ids_of = [self._ids_of(symbol) for symbol in found.tolist()]
         lengths = np.array([*map(len, ids_of)])
         row, begins = np.array([*chain(*ids_of)], np.uint32), np.cumsum(lengths) - lengths
+        n_of_each = np.where(self._have_none(symbols, offsets)[places], 0, lengths[which])
         n_ids = np.ones(len(symbols), np.int64)
-        n_ids[places] = lengths[which]
+        n_ids[places] = n_of_each
         ends = np.cumsum(n_ids)
         ids = np.repeat(symbols, n_ids)
         # Of id i of all: how many are before it of its symbol, and where those of the symbol are in the row.
         is_new = np.repeat(symbols >= self.first, n_ids)
         nth = np.arange(len(ids)) - np.repeat(ends - n_ids, n_ids)
-        ids[is_new] = row[np.repeat(begins[which], lengths[which]) + nth[is_new]]
+        ids[is_new] = row[np.repeat(begins[which], n_of_each) + nth[is_new]]
         return ids, np.append(0, ends)[offsets]
 
-    def lengths(self, symbols: np.ndarray, n_bytes: np.ndarray) -> np.ndarray:
+    def _have_none(self, symbols: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Return whether symbols have no id of their own, as that of the symbol before stands for both."""
+        is_fused = np.zeros(len(symbols), bool)
+        is_new = symbols >= self.first
+        is_fused[is_new] = self.fused[symbols[is_new] - self.first]
+        have_none = is_fused.copy()
+        have_none[1:] &= is_fused[:-1]
+        have_none[:1] = False
+        have_none[offsets[offsets < len(symbols)]] = False  # the first of a text
+        return have_none
+
+    def lengths(self, symbols: np.ndarray, n_bytes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Return how many bytes of the text each id stands for."""
         lengths: list[int] = []
-        for symbol, size in zip(symbols.tolist(), n_bytes.tolist(), strict=True):
+        have_none = self._have_none(symbols, offsets)
+        for symbol, size, has_none in zip(
+            symbols.tolist(), n_bytes.tolist(), have_none.tolist(), strict=True
+        ):
             spelled = self.spelled[symbol - self.first] if symbol >= self.first else b""
-            n_ids = len(self._ids_of(symbol)) if spelled else 1
-            if n_ids == 0:  # the rest of an unknown character
+            n_ids = 1 if not spelled else 0 if has_none else len(self._ids_of(symbol))
+            if n_ids == 0:  # the rest of what is unknown
                 lengths[-1] += len(spelled)
             else:
                 size = len(spelled) if spelled else size
@@ -137,14 +153,10 @@ class _Speller:
         if self._merges:
             pairs = np.concatenate([np.array([*self._merges], np.int64), pairs])
             made = np.concatenate([np.fromiter(self._merges.values(), np.int64, len(self._merges)), made])
-        return Symbols(
-            pairs,
-            made,
-            byte_ids,
-            words.size,
-            self._spelled,
-            [self._ids(spelled) for spelled in self._spelled],
-        )
+        ids_of = [self._ids(spelled) for spelled in self._spelled]
+        unknown = ((), (options.unk_id,)) if options.fuse_unk else ()
+        fused = np.array([ids in unknown for ids in ids_of], bool)
+        return Symbols(pairs, made, byte_ids, words.size, self._spelled, ids_of, fused)
 
     def _symbol_of_byte(self, value: int) -> int:
         known = self._words.byte_ids[value]

@@ -53,7 +53,7 @@ from bpe.splitting.compiled.scanner import scanner_of
 from bpe.splitting.compiled.syntax import UnsupportedError
 from bpe.splitting.pattern import Pattern
 from bpe.vocabulary.byte_level import text_of
-from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from structures.kernels import inner, pointer_to, quiet
 
 _MOST_KNOWN = 10_000  # pairs of characters of which it is remembered whether a text can be cut between
@@ -168,16 +168,8 @@ class PipelineCuts:
         if len(self._crossed_pairs.cut(data, np.array([len(data)]))) == 2:
             return False
         # What is unknown on both sides has one id together.
-        return not self._options.fuse_unk or self._is_known(before, -1) or self._is_known(after, 0)
-
-    def _is_known(self, character: str, place: int) -> bool:
-        """Return whether a token that has a character at a place is never that for what is unknown."""
-        options, vocabulary = self._options, self._vocabulary
-        unknown = vocabulary.bytes_of.get(options.unk_id) if options.unk_id is not None else None
-        if unknown and unknown.decode(errors="replace")[place] == character:
-            return False
-        has_bytes = bool(options.byte_ids) and not {NO_ID, options.unk_id} & {*options.byte_ids}
-        return has_bytes or character.encode() in vocabulary.id_of
+        known = self._vocabulary.id_of
+        return not self._options.fuse_unk or before.encode() in known or after.encode() in known
 
 
 def _between(source: str, before: str, after: str) -> bool | None:

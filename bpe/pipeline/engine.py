@@ -333,13 +333,6 @@ class PipelineEngine(FileEngine):
             ids, offsets = self.encoder.encode_segments(data, ends)
         else:
             ids, offsets = self.encoder.encode_pieces(data, pieces, ends)
-        if options.fuse_unk:
-            is_kept = _kept(ids, offsets, options.unk_id)
-            if measured:
-                starts = np.cumsum(lengths) - lengths
-                lengths = np.diff(np.append(starts[is_kept], len(data)))
-            if not is_kept.all():
-                ids, offsets = ids[is_kept], np.append(0, np.cumsum(is_kept))[offsets]
         return ids, offsets, lengths
 
     def _pieces_of(self, data: bytes | np.ndarray, ends: np.ndarray) -> np.ndarray | None:
@@ -565,15 +558,6 @@ class _TextDecoder:
 def _n_characters(data: bytes) -> int:
     """Return how many characters are complete."""
     return len(codecs.utf_8_decode(data, "replace", False)[0])
-
-
-def _kept(ids: np.ndarray, offsets: np.ndarray, unk_id: int | None) -> np.ndarray:
-    """Return for each id whether it stays: not that of what is unknown, after another in the same word."""
-    is_unknown = ids == unk_id
-    is_kept = ~is_unknown
-    is_kept[1:] |= ~is_unknown[:-1]
-    is_kept[offsets[:-1][offsets[:-1] < len(ids)]] = True
-    return is_kept
 
 
 def _unpacked(parts: Packed, pattern: Pattern, allowed_special: Specials) -> Engine:

@@ -119,5 +119,6 @@ def _options_of(model: dict[str, Any], vocabulary: Vocabulary, is_text: bool) ->
     if model.get("byte_fallback"):
         names = [f"<0x{value:02X}>" for value in range(256)]
         byte_ids = tuple(vocabulary.id_of.get(name.encode(), cut_tokens.get(name, NO_ID)) for name in names)
-    fuse_unk = unk_id is not None and bool(model.get("fuse_unk"))
+    knows_all = bool(byte_ids) and NO_ID not in byte_ids
+    fuse_unk = unk_id is not None and bool(model.get("fuse_unk")) and not knows_all
     return ModelOptions(unk_id, fuse_unk, byte_ids, suffix, is_text)

@@ -190,7 +190,7 @@ def document(chance: random.Random) -> dict[str, Any]:
             "type": "BPE",
             "vocab": vocab,
             "merges": merges,
-            "unk_token": "<x>" if chance.random() < 0.9 else None,
+            "unk_token": chance.choice(["<x>", tokens[-1]]) if chance.random() < 0.9 else None,
             "fuse_unk": _yes(chance),
             "byte_fallback": has_bytes,
             "end_of_word_suffix": suffix or None,

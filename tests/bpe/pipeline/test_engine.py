@@ -4,6 +4,7 @@ import json
 import pickle
 import random
 import time
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -130,7 +131,7 @@ def random_document(chance):
         "type": "BPE",
         "vocab": {token: number for number, token in enumerate(tokens)},
         "merges": merges,
-        "unk_token": "<x>" if chance.random() < 0.7 or not is_text else None,
+        "unk_token": chance.choice(["<x>", *tokens[-2:]]) if chance.random() < 0.7 or not is_text else None,
         "fuse_unk": chance.random() < 0.5,
         "byte_fallback": has_bytes,
         "end_of_word_suffix": suffix or None,
@@ -338,6 +339,23 @@ def test_decoders_of_bytes(decoder, tmp_path):
     if not tok.is_lossless:
         with pytest.raises(ValueError, match="cannot hold what this tokenizer does to a text"):
             tok.save_tiktoken(tmp_path / "ranks.tiktoken")
+
+
+@pytest.mark.parametrize("unk", ["?", "ab"])
+@pytest.mark.parametrize("text", ["é?é", "?é?é", "éé?ß", "éabßéab", "ab ab é?ééab?"])
+def test_text_that_is_the_unknown_token(text, unk, tmp_path):
+    """It has the id of what is unknown, and is not joined to that."""
+    vocab = {token: number for number, token in enumerate(["<s>", "?", "a", "b", "ab", " "])}
+    model = {"type": "BPE", "vocab": vocab, "merges": [["a", "b"]], "unk_token": unk, "fuse_unk": True}
+    token = flags(random.Random(0), 0, "<s>", True) | dict.fromkeys(FLAGS, False)
+    changes = {"normalizer": None, "post_processor": None, "decoder": None, "added_tokens": [token]}
+    tok, peer = some_tokenizer(tmp_path, **changes, model=model)
+    wanted = peer.encode(text)
+    ids, starts, ends = tok.encode_with_offsets(text)
+    assert tok.encode(text) == ids.tolist() == wanted.ids
+    assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == wanted.offsets
+    stream = tok.stream_encoder()
+    assert [*chain.from_iterable(map(stream.feed, text)), *stream.finish()] == wanted.ids
 
 
 @pytest.mark.parametrize("fuse_unk", [False, True])
