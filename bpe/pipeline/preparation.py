@@ -119,6 +119,10 @@ def _options_of(model: dict[str, Any], vocabulary: Vocabulary, is_text: bool) ->
     if model.get("byte_fallback"):
         names = [f"<0x{value:02X}>" for value in range(256)]
         byte_ids = tuple(vocabulary.id_of.get(name.encode(), cut_tokens.get(name, NO_ID)) for name in names)
+        if len({number == NO_ID for number in byte_ids[0x80:]}) == 2:
+            raise ValueError(
+                "byte_fallback requires all tokens from <0x80> to <0xFF>, or none: some are missing"
+            )
     knows_all = bool(byte_ids) and NO_ID not in byte_ids
     fuse_unk = unk_id is not None and bool(model.get("fuse_unk")) and not knows_all
     return ModelOptions(unk_id, fuse_unk, byte_ids, suffix, is_text)

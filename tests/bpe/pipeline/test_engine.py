@@ -358,6 +358,18 @@ def test_text_that_is_the_unknown_token(text, unk, tmp_path):
     assert [*chain.from_iterable(map(stream.feed, text)), *stream.finish()] == wanted.ids
 
 
+def test_tokens_for_some_bytes(tmp_path):
+    """They stand for ASCII characters; a longer character is unknown as a whole, or known as a whole."""
+    vocab = {"<x>": 0, "a": 1, "<0x5F>": 2, "<0x0A>": 3}
+    model = {"type": "BPE", "vocab": vocab, "merges": [], "unk_token": "<x>", "byte_fallback": True}
+    changes = {"normalizer": None, "post_processor": None, "added_tokens": []}
+    tok, peer = some_tokenizer(tmp_path, **changes, model=model)
+    for text in ("a_\n", "é_é", "é€b", "_€\n€"):
+        assert tok.encode(text) == peer.encode(text).ids
+    with pytest.raises(ValueError, match="requires all tokens from <0x80> to <0xFF>, or none"):
+        some_tokenizer(tmp_path, **changes, model=model | {"vocab": vocab | {"<0xC3>": 4}})
+
+
 @pytest.mark.parametrize("fuse_unk", [False, True])
 @pytest.mark.parametrize("use_regex", [False, True])
 def test_bytes_that_are_unknown(fuse_unk, use_regex, tmp_path):
