@@ -194,6 +194,8 @@ def _listed(ids: Iterable[int] | np.ndarray) -> list[int] | np.ndarray:
     """Return ids as a list, or as an array that has one dimension."""
     if isinstance(ids, np.ndarray):
         return ids if ids.ndim == 1 else list(ids)
+    if not isinstance(ids, Iterable):
+        raise TypeError(f"ids must be a list or an array of integers, not {type(ids).__name__}")
     return ids if isinstance(ids, list) else list(ids)
 
 
@@ -209,7 +211,7 @@ def _as_uint32(ids: np.ndarray) -> np.ndarray:
 
 def checked_ids(vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray) -> list[int]:
     """Return ids as a list of int; a TypeError or ValueError names the first that is none."""
-    given = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    given = ids.tolist() if isinstance(ids, np.ndarray) else [*_listed(ids)]
     bytes_of: Mapping[int, bytes] = vocabulary.bytes_of
     try:
         numbers = [*map(index, given)]

@@ -168,6 +168,10 @@ def test_errors_name_the_first_wrong_id(table, n, is_compiled, monkeypatch):
         for function in (table.join, lambda ids: table.join_each([[65] * 50, ids])):
             with pytest.raises(TypeError, match=r"ids\[0\] must be an integer"):
                 function(wrong)
+    for wrong, name in ((65, "int"), (None, "NoneType")):
+        for function in (table.join, lambda ids: table.join_each([[65] * 50, ids])):
+            with pytest.raises(TypeError, match=rf"^ids must be a list or an array of integers, not {name}$"):
+                function(wrong)
     for form in ([True, One()] * n, np.full(2 * n, True)):
         assert table.join(form) == b"\1" * (2 * n)
 
