@@ -145,7 +145,7 @@ class _KeyedMachine(_RoomyMachine):
     """The methods that maps and heaps share."""
 
     container: Any
-    dtype = "int64"
+    dtype = key_dtype = "int64"
     keys = staticmethod(keys)  # a strategy
 
     def new_container(self, items: dict[int, Any]) -> Any:
@@ -181,10 +181,31 @@ class _KeyedMachine(_RoomyMachine):
         """Add anything, or the default."""
         self.alike("add", key, *n)
 
-    @rule(key=KNOWN)
-    def delete(self, key: int) -> None:
+    @rule(key=KNOWN, verb=st.sampled_from(["__delitem__", "remove"]))
+    def delete(self, key: int, verb: str) -> None:
         """Remove a key."""
-        self.alike("__delitem__", key)
+        self.alike(verb, key)
+
+    @rule(known=st.lists(KNOWN, max_size=4))
+    def remove_many(self, known: list[Any]) -> None:
+        """Remove many, some of which may be missing."""
+        self.alike("remove_many", np.array(known, self.key_dtype))
+
+    @rule(key=KNOWN, count=COUNT)
+    def setdefault(self, key: Any, count: Any) -> None:
+        """Set a key if it is missing."""
+        self.alike("setdefault", key, count)
+
+    @rule(items=st.lists(st.tuples(KNOWN, COUNT), max_size=8))
+    def set_many(self, items: list[tuple[Any, Any]]) -> None:
+        """Assign many, all or nothing."""
+        counts = np.array([count for _, count in items], self.dtype)
+        self.alike("set_many", np.array([key for key, _ in items], self.key_dtype), counts)
+
+    @rule(wanted=st.lists(st.one_of(KNOWN, KEY), max_size=8), default=COUNT)
+    def get_many(self, wanted: list[Any], default: Any) -> None:
+        """Read many."""
+        self.alike("get_many", np.array(wanted, self.key_dtype), default)
 
     @rule(key=KNOWN, default=st.integers(-3, 3))
     def read(self, key: int, default: int) -> None:
@@ -239,16 +260,6 @@ class IntMapMachine(_KeyedMachine):
         """Remove a key, with or without a default."""
         self.alike("pop", key, *default)
 
-    @rule(items=st.lists(st.tuples(KNOWN, COUNT), max_size=8))
-    def set_many(self, items: list[tuple[int, int]]) -> None:
-        """Assign many."""
-        self.alike("set_many", [key for key, _ in items], [value for _, value in items])
-
-    @rule(wanted=st.lists(st.one_of(KNOWN, keys()), max_size=8), default=COUNT)
-    def get_many(self, wanted: list[int], default: int) -> None:
-        """Read many."""
-        self.alike("get_many", wanted, default)
-
     @rule()
     def iterate(self) -> None:
         """Compare all ways to read everything."""
@@ -276,7 +287,6 @@ class SortedMapMachine(_KeyedMachine):
     """
 
     container: Any = SortedMap
-    key_dtype = "int64"
 
     def new_container(self, items: dict[Any, Any]) -> Any:
         """Return a map of `items`."""
@@ -294,14 +304,13 @@ class SortedMapMachine(_KeyedMachine):
             self.alike(verb, key, *default)
         self.alike("rank", key)
 
-    @rule(wanted=st.lists(KNOWN, max_size=8), default=DEFAULT, value=COUNT)
-    def read_many(self, wanted: list[Any], default: list[tuple[int, int]], value: Any) -> None:
-        """Read many at once."""
+    @rule(wanted=st.lists(KNOWN, max_size=8), default=DEFAULT)
+    def nearest_many(self, wanted: list[Any], default: list[tuple[int, int]]) -> None:
+        """Read the neighbors of many at once."""
         array = np.array(wanted, self.real.key_dtype)
         for verb in ("floor_many", "ceiling_many"):
             self.alike(verb, array, *default)
         self.alike("rank_many", array)
-        self.alike("get_many", array, value)
 
     @rule(i=st.integers(-1, 30))
     def select(self, i: int) -> None:
@@ -324,11 +333,6 @@ class SortedMapMachine(_KeyedMachine):
         """Remove a key, with or without a default."""
         self.alike("pop", key, *default)
 
-    @rule(key=KNOWN, value=COUNT)
-    def setdefault(self, key: Any, value: Any) -> None:
-        """Set a key if it is missing."""
-        self.alike("setdefault", key, value)
-
     @rule(low=END, high=END)
     def read_range(self, low: Any, high: Any) -> None:
         """Read a range in every way."""
@@ -342,17 +346,6 @@ class SortedMapMachine(_KeyedMachine):
     def remove_range(self, low: Any, high: Any) -> None:
         """Remove a range."""
         self.alike("remove_range", low, high)
-
-    @rule(known=st.lists(KNOWN, max_size=4))
-    def remove_many(self, known: list[Any]) -> None:
-        """Remove many, some of which may be missing."""
-        self.alike("remove_many", np.array(known, self.real.key_dtype))
-
-    @rule(items=st.lists(st.tuples(KNOWN, COUNT), max_size=8))
-    def set_many(self, items: list[tuple[Any, Any]]) -> None:
-        """Assign many."""
-        values = np.array([value for _, value in items], self.dtype)
-        self.alike("set_many", np.array([key for key, _ in items], self.real.key_dtype), values)
 
     @rule(start=KNOWN, n=st.integers(1, 400), step=st.sampled_from([1, -1, 7]))
     def add_run(self, start: Any, n: int, step: int) -> None:
@@ -516,6 +509,11 @@ class HeapMachine(_KeyedMachine):
         """Pop the top, with or without a default."""
         got = outcome(lambda: self.real.pop(default=None) if has_default else self.real.pop())
         assert got == outcome(self.model.pop, *[None] * has_default)
+
+    @rule(key=KNOWN, count=COUNT)
+    def replace(self, key: int, count: Any) -> None:
+        """Pop the top, and assign."""
+        self.alike("replace", key, count)
 
     @rule(k=st.integers(0, 3))
     def pop_many(self, k: int) -> None:

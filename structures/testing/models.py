@@ -71,6 +71,38 @@ class _Counts(dict[int, Any]):
         """Return a value."""
         return super().get(key, default)
 
+    def get_many(self, keys: Iterable[int], default: Any = 0) -> list[Any]:
+        """Return the values."""
+        return [self.get(key, default) for key in keys]
+
+    def setdefault(self, key: int, default: Any = 0) -> Any:
+        """Set a value that is missing, and return it."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def set_many(self, keys: Iterable[int], values: Iterable[Any]) -> None:
+        """Set all or nothing."""
+        before = dict(self)
+        try:
+            for key, value in zip(keys, values, strict=True):
+                self[key] = value
+        except (ValueError, IndexError):
+            self.clear()
+            super().update(before)
+            raise
+
+    def remove(self, key: int) -> None:
+        """Remove a key."""
+        del self[key]
+
+    def remove_many(self, keys: Iterable[Any]) -> int:
+        """Remove keys that may be missing."""
+        n = len(self)
+        for key in keys:
+            dict.pop(self, key, None)
+        return n - len(self)
+
 
 class MapModel(_Counts):
     """:class:`~structures.IntMap`: a dict with sums."""
@@ -85,14 +117,6 @@ class MapModel(_Counts):
         for key, delta in zip(keys, deltas, strict=True):
             after.add(key, delta)
         self.update(after)
-
-    def set_many(self, keys: Iterable[int], values: Iterable[int]) -> None:
-        """Set one after the other."""
-        self.update(zip(keys, values, strict=True))
-
-    def get_many(self, keys: Iterable[int], default: int = 0) -> list[int]:
-        """Return the values."""
-        return [self.get(key, default) for key in keys]
 
 
 class SortedModel(MapModel):
@@ -200,13 +224,6 @@ class SortedModel(MapModel):
         found = self.between(low, high)
         self.remove_many(found)
         return len(found)
-
-    def remove_many(self, keys: Iterable[Any]) -> int:
-        """Remove keys that may be missing."""
-        n = len(self)
-        for key in keys:
-            super().pop(key, None)
-        return n - len(self)
 
 
 class IntSetModel(set[int]):
@@ -319,6 +336,12 @@ class HeapModel(_Counts):
         """Remove the first item of the least count."""
         return self._take(True, default)
 
+    def replace(self, key: int, count: Any) -> tuple[int, Any]:
+        """Remove the first item, and set a key."""
+        first = self.pop()
+        self[key] = count
+        return first
+
     def first_many(self, k: int) -> tuple[list[int], list[Any]]:
         """Return the first k items."""
         first = self.items()[:k]
@@ -411,6 +434,10 @@ class IndexedHeapModel(HeapModel):
 
     def _become(self, key: int, count: Any) -> None:
         super()._become(self._in_range(key), count)
+
+    def replace(self, key: int, count: Any) -> tuple[int, Any]:
+        """Remove the first item, and set a key."""
+        return super().replace(self._in_range(key), count)
 
     def improve(self, key: int, count: Any) -> bool:
         """Insert a key, or move it towards the top."""
