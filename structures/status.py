@@ -61,10 +61,13 @@ def error(status: int, what: object) -> Exception:
 class Failure(KeyError, IndexError, ValueError, OverflowError, MemoryError):
     """Makes the exception of a status for compiled code, which raises by calling a class with arguments.
 
-    What arrives is of the class of :func:`error`.
+    What arrives is of the class of :func:`error`. While Python 3.11 handles another exception, or traces, it
+    passes on the exception that was made already.
     """
 
-    def __new__(cls, status: int, name: str, subject: str, *values: Any) -> Any:
+    def __new__(cls, status: int | Exception, name: str = "", subject: str = "", *values: Any) -> Any:
+        if isinstance(status, Exception):
+            return status
         if status in _OF_CONTAINERS:
             return error(status, name)
         return error(status, values[0] if subject == "{}" else subject.format(*values))

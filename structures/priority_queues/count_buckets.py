@@ -448,6 +448,8 @@ class CountBuckets(Counted[int]):
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
+        import structures.hash_tables.int_map  # noqa: F401  binds the class of `cell_of`
+
         array, cell_of, size, used, free = state(self)
         cells = array.tolist()
 

@@ -446,6 +446,8 @@ class PairIndex(Facade):
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
+        import structures.hash_tables.int_map  # noqa: F401  binds the class of `list_of`
+
         lists, pool, list_of = state(self)
         n_lists, free_list, used, garbage, n_postings = counters(self)
         entries = lists[: WIDTH * n_lists].reshape(-1, WIDTH)

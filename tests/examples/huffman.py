@@ -98,7 +98,7 @@ def read_bits(data, in_order, n_of_length, symbols):
     for i in range(symbols.size):
         code = first = skipped = length = 0
         while True:
-            code = 2 * code + ((data[place >> 3] >> (7 - (place & 7))) & 1)
+            code = 2 * code + ((np.int64(data[place >> 3]) >> (7 - (place & 7))) & 1)
             place += 1
             length += 1
             first *= 2  # the first code of this length

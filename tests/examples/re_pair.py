@@ -86,7 +86,7 @@ def count_pairs(tokens, queue):
 def lose(queue, left, right, n):
     """Subtract `n` from the count of a pair; a pair that occurs less than twice leaves the queue."""
     pair = pack_pair(left, right)
-    count = queue[pair]
+    count = queue.get(pair, 0)
     if count - n > 1:
         queue[pair] = count - n
     elif count > 0:
@@ -191,7 +191,7 @@ def settle(
 def find_rules(tokens, index, queue, rules):
     """Replace pairs until none occurs twice, or `rules` is full; return the number of rules."""
     count_pairs(tokens, queue)
-    n_most = queue.peek()[1]  # no pair will occur more often
+    n_most = queue.peek()[1] if len(queue) > 0 else 0  # no pair will occur more often
     neighbors, places = np.empty((2, n_most), np.int64), np.empty((2, n_most), np.int64)
     distinct, grouped = np.empty(n_most, np.int64), np.empty(n_most, np.int64)
     end_of = np.zeros(FIRST_NEW + rules.shape[0], np.int64)

@@ -32,7 +32,7 @@ def move_cursor(window, middle, n_less, rank):
     while n_less > rank:
         middle, count = window.lower(middle)
         n_less -= count
-    count = window[middle]  # 0, if the last of them has left
+    count = window.get(middle, 0)  # 0, if the last of them has left
     while n_less + count <= rank:
         n_less += count
         middle, count = window.higher(middle)

@@ -33,7 +33,7 @@ def space_saving(items, n_counters, summary, errors):
             summary.add(key, 1)
         else:
             evicted, count = summary.pop()
-            errors.pop(evicted)
+            errors.pop(evicted, 0)
             summary[key] = count + 1
             errors[key] = count
 

@@ -1,5 +1,6 @@
 """Under boundscheck compiled code raises what the Python classes raise; elsewhere it is silent."""
 
+import sys
 import textwrap
 
 import numpy as np
@@ -187,13 +188,28 @@ def handled_above(m, key):
 
 
 @njit(boundscheck=True)
-def read(m, key):
+def read(m, key=5):
     return m[key]
 
 
 def test_handlers():
     m = int_map()
     assert [handled(m, 1), handled(m, 5), handled_above(m, 1), handled_above(m, 5)] == [2, -1, 2, -1]
+
+
+def test_where_another_exception_is_handled_or_python_traces():
+    """Python 3.11 makes the exception at once there."""
+    try:
+        {}["missing"]
+    except KeyError:
+        assert raised(read, int_map()) == (KeyError, "5")
+    before = sys.gettrace()
+    sys.settrace(lambda *_: None)
+    try:
+        kind, _ = raised(read, int_map())
+    finally:
+        sys.settrace(before)
+    assert kind is KeyError
 
 
 @st.kernel(quiet=True)
