@@ -36,8 +36,8 @@ INT64_MAX = np.iinfo(np.int64).max
 
 _ERRORS: dict[int, tuple[type[Exception], str]] = {
     NEGATIVE: (ValueError, "the count of {} would fall below 0"),
-    OVERFLOW: (OverflowError, "the count of {} would leave the range of its type"),
-    NOT_A_NUMBER: (ValueError, "the priority of {} is not a number"),
+    OVERFLOW: (OverflowError, "the value of {} would leave the range of its type"),
+    NOT_A_NUMBER: (ValueError, "the value of {} is not a number"),
     NO_MEMORY: (MemoryError, "no memory to grow for {}"),
     DUPLICATE: (ValueError, "{} is a duplicate"),
     OUT_OF_RANGE: (IndexError, "{} is out of range"),
@@ -105,11 +105,17 @@ def as_array(values: Any) -> np.ndarray:
     return array
 
 
+def _must_be_row(array: np.ndarray, name: str) -> None:
+    if array.ndim == 0:
+        raise TypeError(f"{name} must be an array or a sequence, not {type(array.item()).__name__}")
+    if array.ndim > 1:
+        raise ValueError(f"{name} must have one dimension, not {array.ndim}")
+
+
 def int64_array(values: Any, name: str = "keys", hint: str = "") -> np.ndarray:
     """Return `values` as a C-contiguous ``(n,) int64`` array, or raise with its name; `hint` as in int64."""
     array = as_array(values)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, not {array.ndim}")
+    _must_be_row(array, name)
     if array.size == 0:
         return np.empty(0, np.int64)
     if array.dtype.kind == "O":  # some are too large, or not numbers
@@ -136,8 +142,7 @@ def float64(value: Any, name: str) -> float:
 def float64_array(values: Any, name: str) -> np.ndarray:
     """Return `values` as a C-contiguous ``(n,) float64`` array, or raise with its name."""
     array = np.asarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, not {array.ndim}")
+    _must_be_row(array, name)
     if array.dtype.kind == "O":
         array = np.array([float64(value, f"{name}[{i}]") for i, value in enumerate(array.tolist())])
     if array.dtype.kind not in "iuf" and array.size:

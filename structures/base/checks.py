@@ -40,7 +40,6 @@ _STATUS_VERBS = frozenset(
             "compact",
             "drop",
             "extend",
-            "id_of",
             "improve",
         ),
         *("merge", "push", "remove", "reserve", "set", "set_many", "sub", "union_many", "update"),
@@ -151,7 +150,7 @@ class Checks:
         }
         first = next(iter(typed), "")
         if first in ("key", "handle"):
-            return "{}", [typed[first]]
+            return "{}" if first == "key" else "handle {}", [typed[first]]
         if list(typed) == ["left", "right"]:
             pair = types.UniTuple(types.int64, 2)
             return "{}", [(pair, context.make_tuple(builder, pair, values[:2]))]

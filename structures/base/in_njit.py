@@ -61,10 +61,13 @@ _NO_ARRAYS = (
 )
 
 
-def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -> None:
+def check_arguments(
+    this: Any, names: Iterable[str], arguments: Iterable[Any], pairs: Collection[str] = ()
+) -> None:
     """Raise ``TypingError`` for the first argument of a method of `this` that is not what its name says.
 
-    That is an array or a number; an integer, or a float where the container holds floats.
+    That is an array or a number; an integer, or a float where the container holds floats. Those of `pairs`
+    are a key and a number.
     """
     owner, names = getattr(this, "owner", this), tuple(names)
     for name, typ in zip(names, map(types.unliteral, arguments), strict=False):
@@ -73,10 +76,12 @@ def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -
         if name == "other" and names[0] == "other":
             is_wrong = isinstance(typ, (*_NO_ARRAYS, types.Array)) and not isinstance(typ, types.StructRef)
             problem = f"must be a container like {owner.label}" if is_wrong else ""
+        elif name in pairs:
+            problem = _problem_of_pair(typ, owner)
         else:
             problem = _problem_of(typ, name, owner)
         if problem:
-            is_array = isinstance(typ, types.Array) and typ.ndim == 1 and name in _ARRAYS
+            is_array = isinstance(typ, types.Array) and typ.ndim == 1 and name in _ARRAYS and name != "data"
             shown = f"are {typ.dtype}" if is_array else f"is {label_of(typ)}"
             raise TypingError(f"{name} {shown}, but {problem}")
         is_converted = name == "keys" or name in owner.number_parameters
@@ -96,12 +101,25 @@ def _problem_of(typ: Any, name: str, owner: Any) -> str:
         if isinstance(typ, _NO_ARRAYS) or (isinstance(typ, types.Array) and typ.ndim != 1):
             hint = DATA_HINT if name == "data" and isinstance(typ, (types.UnicodeType, types.Bytes)) else ""
             return "must be an array with one dimension" + (f": {hint}" if hint else "")
-    elif name in ("default", "pair") and isinstance(typ, types.BaseTuple):
-        return ""
+        if (
+            name == "data"
+            and isinstance(typ, types.Array)
+            and (typ.dtype != types.uint8 or typ.layout != "C")
+        ):
+            return "must be a C-contiguous array of uint8"
     elif isinstance(typ, _NO_NUMBERS if is_ours else _NEVER_NUMBERS):
         number = "a number" if name in owner.float_parameters else "an integer"
         return f"must be {number}{_hint(typ, name, owner)}"
     return _problem_of_number(typ.dtype if isinstance(typ, types.Array) else typ, name, owner)
+
+
+def _problem_of_pair(typ: Any, owner: Any) -> str:
+    if not isinstance(typ, types.BaseTuple) or len(typ) != 2:
+        return "must be a pair (key, value)"
+    for name, part in zip(("key", "value"), typ, strict=True):
+        if _problem_of(part, name, owner):
+            return f"its {name} must be {'a number' if name in owner.float_parameters else 'an integer'}"
+    return ""
 
 
 def _problem_of_number(scalar: Any, name: str, owner: Any) -> str:
@@ -132,13 +150,15 @@ def _hint(typ: Any, name: str, owner: Any) -> str:
 RENAMED = {"update": "add_many", "update_many": "add_many"}
 """Methods of 0.1.0, and their new names in the containers that no longer have them."""
 
+_ELSEWHERE = {"irange": "keys", "peekitem": "select", "popitem": "pop_min"}  # names of other packages
+
 _ENTERS = ("push", "heappush", "insert", "put", "append")  # in others' containers
 
 
 def check_verb(owner: Any, name: str, verbs: Collection[str]) -> None:
     """Raise ``TypingError`` for a method that a container does not have in compiled code."""
     if not name.startswith("_"):
-        renamed = RENAMED.get(name)
+        renamed = RENAMED.get(name) or _ELSEWHERE.get(name)
         close = [renamed] if renamed in verbs else difflib.get_close_matches(name, verbs, 1)
         hint = f"do you mean {close[0]}?" if close else f"it has {', '.join(sorted(verbs))}"
         if name in _ENTERS and {"set", "contains"} <= set(verbs):
@@ -169,13 +189,17 @@ class BoundKernel(BoundFunction):
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """Return the signature of a call, with the container as its receiver."""
         names = self._names()
+        pairs = [
+            each.name for each in self._parameters().parameters.values() if isinstance(each.default, tuple)
+        ]
         text = self.text or f"{label_of(self.this)}.{self.verb}"
         try:
             self._parameters().bind(*args, **dict(kws))
         except TypeError as error:
             raise TypingError(f"{text} takes {self._parameters()}: {error}") from None
         try:
-            check_arguments(self.this, (*names[: len(args)], *dict(kws)), (*args, *dict(kws).values()))
+            named = (*names[: len(args)], *dict(kws))
+            check_arguments(self.this, named, (*args, *dict(kws).values()), pairs)
         except TypingError as error:
             raise TypingError(f"{text}: {error}") from None
         function = typeof(self.function).get_call_type(context, (self.this, *args), kws)

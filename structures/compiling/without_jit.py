@@ -12,6 +12,7 @@ a missing key is a ``KeyError`` where compiled code reads 0.
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -145,11 +146,25 @@ def _with_result(name: str, verb: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _of_arrays(compiled: Callable[..., Any], verb: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(verb)
+    def call(self, data, *arguments, **named):
+        chosen = compiled if isinstance(data, np.ndarray) else verb
+        return chosen(self, data, *arguments, **named)
+
+    return call
+
+
 def give_compiled_verbs(facade: Any) -> None:
-    """Add to a class the verbs that only compiled code has, and let the others return what they do there."""
+    """Add to a class the verbs that only compiled code has, and let the others return what they do there.
+
+    Those that take bytes in Python take an array with limits, too, as in compiled code.
+    """
     for name, compiled in vars(facade._kernels).items():
         verb = getattr(facade, name, None)
         if verb is None:
             setattr(facade, name, compiled)
+        elif name[0] != "_" and "data" in inspect.signature(compiled).parameters:
+            setattr(facade, name, _of_arrays(compiled, verb))
         elif name not in PROPERTIES and verb.__annotations__.get("return") == "None":
             setattr(facade, name, _with_result(name, verb))

@@ -378,7 +378,8 @@ class Heap(OfNumbers, Generic[Number]):
         >>> h.peek()
         (-5, 7)
         """
-        self._done(self._type.entries.change(self, int64(handle, "handle"), self._priority(priority)), handle)
+        changed = self._type.entries.change(self, int64(handle, "handle"), self._priority(priority))
+        self._done(changed, f"handle {handle}")
 
     def remove(self, handle: int) -> None:
         """Remove an entry.
@@ -405,7 +406,7 @@ class Heap(OfNumbers, Generic[Number]):
         >>> h.peek()
         (3, 7)
         """
-        self._done(self._type.entries.remove(self, int64(handle, "handle")), handle)
+        self._done(self._type.entries.remove(self, int64(handle, "handle")), f"handle {handle}")
 
     def nsmallest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the first `k` pairs in order, or all if there are fewer; they stay in the heap.

@@ -391,8 +391,13 @@ class SortedMap(Map[Key, Number]):
         if not len(self):
             raise error(EMPTY, type(self).__name__)
 
-    def peek_min(self) -> tuple[Key, Number]:
+    def peek_min(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Return (key, value) of the least key.
+
+        Parameters
+        ----------
+        default : object, optional
+            Returned if the map is empty. Inside ``@njit`` a pair, by default ``(0, 0)``.
 
         Returns
         -------
@@ -401,7 +406,7 @@ class SortedMap(Map[Key, Number]):
         Raises
         ------
         KeyError
-            The map is empty.
+            The map is empty and no default was given.
 
         Complexity
         ----------
@@ -412,11 +417,18 @@ class SortedMap(Map[Key, Number]):
         >>> SortedMap({7: 2, 9: 5}).peek_min()
         (7, 2)
         """
+        if default is not NOT_GIVEN and not len(self):
+            return default
         self._must_have_keys()
         return self._kernels.peek_min(self)
 
-    def peek_max(self) -> tuple[Key, Number]:
+    def peek_max(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Return (key, value) of the greatest key.
+
+        Parameters
+        ----------
+        default : object, optional
+            Returned if the map is empty. Inside ``@njit`` a pair, by default ``(0, 0)``.
 
         Returns
         -------
@@ -425,7 +437,7 @@ class SortedMap(Map[Key, Number]):
         Raises
         ------
         KeyError
-            The map is empty.
+            The map is empty and no default was given.
 
         Complexity
         ----------
@@ -436,6 +448,8 @@ class SortedMap(Map[Key, Number]):
         >>> SortedMap({7: 2, 9: 5}).peek_max()
         (9, 5)
         """
+        if default is not NOT_GIVEN and not len(self):
+            return default
         self._must_have_keys()
         return self._kernels.peek_max(self)
 
@@ -774,15 +788,15 @@ class SortedMap(Map[Key, Number]):
         """
         return self._kernels.rank_many(self, self._keys(keys))
 
-    def select(self, i: int) -> tuple[Key, Number]:
+    def select(self, i: int, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Return (key, value) of the key with rank `i`; the least has rank 0.
-
-        Inside ``@njit``, ``select(i, default)`` returns the default pair if there is no such key.
 
         Parameters
         ----------
         i : int
-            In ``range(len(m))``.
+            In ``range(len(m))``. Every key counts once, whatever its value is.
+        default : object, optional
+            Returned if there is no such key. Inside ``@njit`` a pair, by default ``(0, 0)``.
 
         Returns
         -------
@@ -791,7 +805,7 @@ class SortedMap(Map[Key, Number]):
         Raises
         ------
         IndexError
-            There is no such key.
+            There is no such key, and no default was given.
 
         Complexity
         ----------
@@ -805,6 +819,8 @@ class SortedMap(Map[Key, Number]):
         """
         i = int64(i, "i")
         if not 0 <= i < len(self):
+            if default is not NOT_GIVEN:
+                return default
             raise IndexError(f"rank {i} is out of range for {len(self)} keys")
         return self._kernels.select(self, i)
 

@@ -525,33 +525,37 @@ def place_after(self, order, or_at):
 
 
 @inner
-def _nearest_place(self, key, is_below, or_at):
+def _has_neighbor(self, key, is_below, or_at):
+    """Return whether a key has a neighbor on one side, as a status."""
+    if key != key:
+        return status.NOT_A_NUMBER
     order = order_of(self, key)
-    return place_before(self, order, or_at) if is_below else place_after(self, order, or_at)
+    place = place_before(self, order, or_at) if is_below else place_after(self, order, or_at)
+    return status.OK if place != NONE else status.MISSING
 
 
 @method(SortedMapType, "_before_floor")
 @quiet
 def _before_floor(self, key):
-    return status.OK if _nearest_place(self, key, True, True) != NONE else status.MISSING
+    return _has_neighbor(self, key, True, True)
 
 
 @method(SortedMapType, "_before_lower")
 @quiet
 def _before_lower(self, key):
-    return status.OK if _nearest_place(self, key, True, False) != NONE else status.MISSING
+    return _has_neighbor(self, key, True, False)
 
 
 @method(SortedMapType, "_before_ceiling")
 @quiet
 def _before_ceiling(self, key):
-    return status.OK if _nearest_place(self, key, False, True) != NONE else status.MISSING
+    return _has_neighbor(self, key, False, True)
 
 
 @method(SortedMapType, "_before_higher")
 @quiet
 def _before_higher(self, key):
-    return status.OK if _nearest_place(self, key, False, False) != NONE else status.MISSING
+    return _has_neighbor(self, key, False, False)
 
 
 @method(SortedMapType, "floor")
@@ -754,8 +758,9 @@ def nearest_many(self, keys, is_below, default):
 @inner
 def _has_all_nearest(self, keys, is_below):
     for i in range(keys.size):
-        if _nearest_place(self, keys[i], is_below, True) == NONE:
-            return status.MISSING
+        failure = _has_neighbor(self, keys[i], is_below, True)
+        if failure < 0:
+            return failure
     return status.OK
 
 

@@ -312,16 +312,16 @@ class SortedMapMachine(_KeyedMachine):
             self.alike(verb, array, *default)
         self.alike("rank_many", array)
 
-    @rule(i=st.integers(-1, 30))
-    def select(self, i: int) -> None:
+    @rule(i=st.integers(-1, 30), default=DEFAULT)
+    def select(self, i: int, default: list[tuple[int, int]]) -> None:
         """Select by rank."""
-        self.alike("select", i)
+        self.alike("select", i, *default)
 
-    @rule()
-    def peek(self) -> None:
+    @rule(default=DEFAULT)
+    def peek(self, default: list[tuple[int, int]]) -> None:
         """Read both ends."""
-        self.alike("peek_min")
-        self.alike("peek_max")
+        self.alike("peek_min", *default)
+        self.alike("peek_max", *default)
 
     @rule(verb=st.sampled_from(["pop_min", "pop_max"]), default=st.lists(st.none(), max_size=1))
     def pop_end(self, verb: str, default: list[None]) -> None:

@@ -178,11 +178,11 @@ class SortedModel(MapModel):
         """Return many ranks."""
         return [self.rank(key) for key in keys]
 
-    def select(self, i: int) -> tuple[Any, Any]:
+    def select(self, i: int, *default: Any) -> Any:
         """Return the entry of a rank."""
-        if not 0 <= i < len(self):
+        if not (0 <= i < len(self) or default):
             raise IndexError(i)
-        return self._entry(i)
+        return self._entry(i, default)
 
     def peek_min(self, *default: Any) -> Any:
         """Return the first entry."""

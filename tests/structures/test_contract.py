@@ -277,7 +277,7 @@ def test_arrays_of_the_wrong_shape(small_keyed):
             change([], np.array([3], small_keyed.dtype))
         with pytest.raises(ValueError, match="keys must have one dimension"):
             change([[1, 2]], [3, 4])
-        with pytest.raises(ValueError, match="keys must have one dimension"):
+        with pytest.raises(TypeError, match="keys must be an array or a sequence, not int"):
             change(1, 2)
         with pytest.raises(ValueError, match=r"one dimension|1 keys but"):
             change([1], np.array([[3]], small_keyed.dtype))

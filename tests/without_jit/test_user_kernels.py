@@ -79,6 +79,23 @@ def test_they_give_the_same():
     assert lists(np.array([1, 2, 1, 2])) == (912, 4, 1, True)
 
 
+@njit
+def counted_words(counter, data, offsets):
+    status = counter.add(data, 0, 3, 2)
+    known = counter.get(data, 0, 3), counter.id_of(data, 0, 3), counter.id_of(data, 1, 3)
+    counter.add_many(data, offsets, np.empty(0, np.int64))
+    return status, known
+
+
+def test_words_in_arrays():
+    """A ByteCounter takes them in compiled code only; bytes, as in Python, stay possible."""
+    counter = st.ByteCounter()
+    data, offsets = np.frombuffer(b"lowest", np.uint8), np.array([0, 3, 6])
+    assert counted_words(counter, data, offsets) == (0, (2, 0, -1))
+    counter.add(b"low")
+    assert dict(counter.items()) == {b"low": 4, b"est": 1}
+
+
 def test_failures_raise():
     @njit
     def missing(heap):

@@ -116,6 +116,7 @@ SAME_CLASS = [
     (ints, lambda h: h.set_many(*PAIRS)),
     (heap, lambda h: h.set_many(np.array([1]), np.array([np.nan]))),
     (sorted_map, lambda m: m.floor_many(np.array([0.5]))),
+    (sorted_map, lambda m: m.floor(np.nan)),
     (pairs, lambda h: h.push(np.nan, 2)),
     (pairs, lambda h: h.pushpop(np.nan, 2)),
     (pairs, lambda h: h.push(1.0, 2**63 - 1)),
@@ -167,7 +168,13 @@ def silent(m):
     return m.get(5), m.get(5, 7), m.pop(5, 8), m.setdefault(6, 9), 5 in m, m.add(5, 1), m[5], len(m)
 
 
+@njit(boundscheck=True)
+def unknown_word(c, data):
+    return c.id_of(data, 0, 2)
+
+
 def test_what_does_not_raise():
+    assert unknown_word(counter(), np.zeros(2, np.uint8)) == -1
     assert silent(int_map()) == (0, 7, 8, 9, False, 0, 1, 3)
 
 

@@ -38,6 +38,16 @@ MISUSES = {
     "SortedMap().floor(1.5)": "SortedMap(int64, key_dtype=int64).floor: key is float64, but must be an "
     "integer: "
     "make it with key_dtype=float for float keys",
+    "SortedMap().floor(1, (-1, 0.5))": "SortedMap(int64, key_dtype=int64).floor: default is Tuple(int64, "
+    "float64), but its value must be an integer",
+    "SortedMap().peek_min((0.5, 1))": "SortedMap(int64, key_dtype=int64).peek_min: default is Tuple(float64, "
+    "int64), but its key must be an integer",
+    "SortedMap().floor(1, -1)": "SortedMap(int64, key_dtype=int64).floor: default is int64, but must be a "
+    "pair (key, value)",
+    "SortedMap().irange(1, 2)": "SortedMap(int64, key_dtype=int64) has no irange in compiled code: do you "
+    "mean keys?",
+    "ByteCounter().add(KEYS, 0, 1)": "ByteCounter.add: data is readonly array(int64, 1d, C), but must be a "
+    "C-contiguous array of uint8",
     "KBest(2, 2).push(0, 'a', 1)": "KBest(float32,int32).push: distance is unicode_type, but must be a "
     "number",
     "MinHeap().pop_many(1.5)": "MinHeap(int64).pop_many: k is float64, but must be an integer",

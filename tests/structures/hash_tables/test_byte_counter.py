@@ -535,7 +535,7 @@ def test_a_failure_half_way_changes_nothing(kept):
     counter[words[0]] = INT64_MAX
     counter.reserve(64)
     before = counter.copy()
-    with pytest.raises(OverflowError, match=r"the count of b.* would leave"):
+    with pytest.raises(OverflowError, match=r"the value of b.* would leave"):
         counter.add_many(*joined(words[1:] + words[1:kept] + words[:1]))
     counter._check()
     assert list(counter.items()) == list(before.items())
@@ -617,9 +617,9 @@ def test_long_words_of_equal_hash():
 def test_errors_change_nothing():
     counter = ByteCounter({b"low": 2, b"full": INT64_MAX, b"empty": INT64_MIN})
     before = counter.copy()
-    with pytest.raises(OverflowError, match="the count of b'full'"):
+    with pytest.raises(OverflowError, match="the value of b'full'"):
         counter.add(b"full")
-    with pytest.raises(OverflowError, match="the count of b'empty'"):
+    with pytest.raises(OverflowError, match="the value of b'empty'"):
         counter.add(b"empty", -1)
     with pytest.raises(OverflowError, match="n 9223372036854775808 does not fit"):
         counter.add(b"low", 2**63)

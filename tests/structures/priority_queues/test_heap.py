@@ -139,7 +139,7 @@ def test_arguments_are_checked():
             "priority must be an integer, not float: make it with dtype=float",
         ),
         (lambda: heap.push(1.5, 2.5), TypeError, "payload must be an integer"),
-        (lambda: heap.push(float("nan"), 2), ValueError, "the priority of payload 2 is not a number"),
+        (lambda: heap.push(float("nan"), 2), ValueError, "the value of payload 2 is not a number"),
         (lambda: heap.push(1, 2**63), OverflowError, "payload"),
         (lambda: short.push(2**31, 2), OverflowError, "priority 2147483648 does not fit int32"),
         (lambda: Heap("float32").push(1e39, 2), OverflowError, "does not fit float32"),
@@ -148,7 +148,7 @@ def test_arguments_are_checked():
         (
             lambda: Heap.heapify([1.0, np.nan], [3, 4]),
             ValueError,
-            "the priority of payload 4 is not a number",
+            "the value of payload 4 is not a number",
         ),
         (lambda: Heap.heapify([1], [1.5]), TypeError, "payloads must be integers"),
         (lambda: heap.remove("a"), TypeError, "handle must be an integer"),

@@ -203,11 +203,11 @@ def test_classes_differ():
 @BOTH
 def test_not_a_number_is_refused(heap_class):
     heap = heap_class({1: 2.5})
-    with pytest.raises(ValueError, match="the priority of key 1 is not a number"):
+    with pytest.raises(ValueError, match="the value of key 1 is not a number"):
         heap[1] = math.nan
-    with pytest.raises(ValueError, match="the priority of key 5 is not a number"):
+    with pytest.raises(ValueError, match="the value of key 5 is not a number"):
         heap[5] = np.float32("nan")
-    with pytest.raises(ValueError, match="the priority of key 4 is not a number"):
+    with pytest.raises(ValueError, match="the value of key 4 is not a number"):
         heap_class.from_arrays([3, 4], [1.0, math.nan])
     heap._check()
     assert list(heap.items()) == [(1, 2.5)]
