@@ -315,7 +315,9 @@ class _Operator(NamedTuple):
         owner = getattr(container, "owner", container)
         text = self.text.format(owner.label)
         if owner.method(self.method) is None or not hasattr(owner.facade or StructType, self.special):
-            raise TypingError(f"{text}: {owner.label} has no such operator, but {', '.join(verbs_of(owner))}")
+            raise TypingError(
+                f"{text}: {owner.label} has no such operator; its methods are {', '.join(verbs_of(owner))}"
+            )
         method = context.resolve_getattr(container, self.method)
         verb = "getitem" if self.method == "get" else self.method
         return BoundKernel(method.function, container, method.guard, verb, text)

@@ -58,7 +58,7 @@ from structures.status import (
 class Deque(OfNumbers, Generic[Number]):
     """Double-ended queue of numbers, like ``collections.deque``, but every index takes O(1).
 
-    It is thread-safe (:mod:`structures.base.locks`).
+    Calls from threads take turns.
 
     Inside ``@njit`` there are the same methods and operators. Without ``boundscheck`` nothing raises there,
     except if there is no memory for an array that is returned: an empty deque pops 0 (check ``len(d)``

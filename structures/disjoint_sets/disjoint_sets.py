@@ -54,7 +54,7 @@ from structures.status import int64, int64_array
 class DisjointSets(Facade):
     """Elements 0, 1, 2, ... in sets that can only be joined.
 
-    It is thread-safe (:mod:`structures.base.locks`). The iterations of a ``prange`` may call all methods that
+    Calls from threads take turns. The iterations of a ``prange`` may call all methods that
     only read, such as :meth:`root`. :meth:`find` is faster after many unions, but it changes the links.
 
     Inside ``@njit`` there are the same methods, and ``n_sets`` is a field. Without ``boundscheck`` elements

@@ -79,7 +79,7 @@ class ByteCounter(Facade):
     distinct words that came before it. A word is bytes, a bytearray or a memoryview; anything else is a
     ``TypeError``.
 
-    It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` a word is
+    Calls from threads take turns. Inside ``@njit`` a word is
     ``data[start:end]`` of a C-contiguous uint8 array: ``c.add(data, start, end, n)``, ``c.set(data, start,
     end, count)`` (both return the id, or a status below 0), ``c.get(data, start, end, default)``,
     ``c.id_of(data, start, end)`` (-1 for a missing word), ``c.count(id)``, ``c.word(id)``,

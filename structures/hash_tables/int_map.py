@@ -62,7 +62,7 @@ from structures.status import DTYPE_HINT, int64, int64_array
 class IntMap(OfNumbers, Map[int, Number]):
     """Hash map from int64 to int64, or to float64.
 
-    It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` there are the same methods and
+    Calls from threads take turns. Inside ``@njit`` there are the same methods and
     operators. Without ``boundscheck`` nothing raises there, except if there is no memory for an array that is
     returned: a missing key gives the default, and methods that change the map return a status, below 0 for a
     failure. A float for an integer is a typing error there. The iterations of a ``prange`` may read a map

@@ -65,7 +65,7 @@ else:
 class IntSet(_Set):
     """Set of int64 keys, for ``isinstance`` a :class:`collections.abc.Set`.
 
-    It is thread-safe (:mod:`structures.base.locks`). Inside ``@njit`` there are the same methods and
+    Calls from threads take turns. Inside ``@njit`` there are the same methods and
     operators, except ``|=``: use :meth:`update` with an array. Without ``boundscheck`` nothing raises there,
     except if there is no memory for an array or a set that is returned: ``remove`` of a missing key returns a
     status below 0.

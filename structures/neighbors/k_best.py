@@ -157,8 +157,7 @@ class KBest(Facade):
     because rows are always sorted.
 
     A push reads and writes only its own row. So the threads of a ``prange`` may share a container without
-    locks, as long as only one thread at a time uses each row. Calls from Python lock the container
-    (:mod:`structures.base.locks`).
+    locks, as long as only one thread at a time uses each row. Calls from Python lock the container.
 
     * :meth:`push`, :meth:`push_unchecked`, :meth:`push_many`, :meth:`merge`
     * :meth:`worst`, :meth:`size`, :meth:`row`, ``len(q)`` (rows)

@@ -113,7 +113,7 @@ class CountBuckets(Counted[int]):
     multiset: a count of 0 removes the key, a count below 0 is an error. Unlike :class:`MaxHeap` it has
     both ends, finds the keys of any count, and changes a count by one in O(1); it takes more memory.
 
-    It is thread-safe (:mod:`structures.base.locks`). The iterations of a ``prange`` may
+    Calls from threads take turns. The iterations of a ``prange`` may
     read a container from outside, but not change it.
 
     Inside ``@njit`` there are the same methods and operators. Without ``boundscheck`` nothing raises there: a

@@ -60,7 +60,7 @@ class Heap(OfNumbers, Generic[Number]):
     integer, for instance the index of a record in an array of yours.
 
     Pairs leave in the order of ``heapq`` with tuples ``(priority, payload)``: of equal priorities, the least
-    payload is first. It is thread-safe (:mod:`structures.base.locks`).
+    payload is first. Calls from threads take turns.
 
     :meth:`push` returns a handle, with which an entry may be changed or removed until it leaves. Handles are
     small integers; the handle of an entry that has left is given to a later one. Of two equal pairs, either

@@ -234,7 +234,7 @@ class IndexedMaxHeap(GreatestFirst[Number], _IndexedHeap[Number]):
     many searches: :meth:`clear` takes time only for the keys in the heap.
 
     A priority is any number, also 0 and below. :meth:`add` and :meth:`sub` are for heaps of counts: a count
-    of 0 removes the key, a count below 0 is an error. It is thread-safe (:mod:`structures.base.locks`).
+    of 0 removes the key, a count below 0 is an error. Calls from threads take turns.
 
     Inside ``@njit`` there are the same methods and operators. Without ``boundscheck`` nothing raises there,
     except if there is no memory for an array that is returned: a missing key has the priority 0, an empty

@@ -195,7 +195,7 @@ class MaxHeap(GreatestFirst[Number], _MultisetHeap[Number]):
     """Priority queue of keys, ``h[key] = priority``: the greatest priority first, then the smallest key.
 
     A priority is any number, also 0 and below. :meth:`add` and :meth:`sub` are for heaps of counts: a count
-    of 0 removes the key, a count below 0 is an error. It is thread-safe (:mod:`structures.base.locks`).
+    of 0 removes the key, a count below 0 is an error. Calls from threads take turns.
 
     With ``ties="fifo"``, the key that came first leaves first, of those with equal priorities. A key whose
     priority changes counts as new, as if it had left and come again; setting the same priority changes

@@ -123,7 +123,7 @@ from structures.status import (
 class SortedMap(Map[Key, Number]):
     """Sorted map from int64 or float64 keys to int64 or float64 values.
 
-    Iteration is by ascending key. It is thread-safe (:mod:`structures.base.locks`). NaN is
+    Iteration is by ascending key. Calls from threads take turns. NaN is
     a ``ValueError`` as a key and as a sum; as a value it is allowed.
 
     Inside ``@njit`` there are the same methods and operators. Without ``boundscheck`` nothing raises there,

@@ -66,7 +66,7 @@ class PairIndex(Facade):
 
     ``PairIndex(tokens)`` is empty; :meth:`build` makes a full one. The index keeps its token list,
     :attr:`tokens`, and reads it to find which postings are stale. ``tokens.compact()`` changes the
-    positions: call :meth:`rebuild` after it. It is thread-safe (:mod:`structures.base.locks`); a call of the
+    positions: call :meth:`rebuild` after it. Calls from threads take turns; a call of the
     index also locks its tokens.
 
     Inside ``@njit`` there are the same methods. Nothing is checked there, and ``rebuild()`` returns whether

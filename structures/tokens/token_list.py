@@ -64,7 +64,7 @@ class TokenList(Facade):
 
     A token has a *position*: the index where it started in the array from which the list was built. A
     merge keeps the position of its left token and leaves a tombstone at the position of its right one.
-    It is thread-safe (:mod:`structures.base.locks`).
+    Calls from threads take turns.
 
     Inside ``@njit`` there are the same methods. The constructor checks its arguments there, too, and
     :meth:`merge` returns a status where there is no next token; nothing else is checked. :meth:`segment`

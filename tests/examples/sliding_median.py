@@ -14,8 +14,8 @@ the number with rank ``width // 2`` is at it. For an even width, the number befo
 
 Complexity: O(log w) a step for w distinct numbers in the window; O(w) memory.
 
-``median_filter`` of scipy, which takes arrays and not streams, needs 0.35 of the time for windows of 21
-numbers, 0.6 for 1001 and 1.3 for 20,001. A sorted list in Python takes 3, 5 and 40 times as long.
+``median_filter`` of scipy, which takes arrays and not streams, needs 0.3 of the time for windows of 21
+numbers, 0.5 for 1001 and 1.2 for 20,001. A sorted list in Python takes 3, 6 and 33 times as long.
 
 Timing: ``python asv_benchmarks/examples_table.py sliding_median``.
 """

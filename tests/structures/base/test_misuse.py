@@ -76,9 +76,11 @@ MISUSES = {
     "IntMap().add(1, 2, 3)": "IntMap.add takes (key, delta=1): too many positional arguments",
     "MinHeap().pop(1)": "MinHeap(int64).pop takes (): too many positional arguments",
     # operators
-    "IntSet()[0]": "IntSet[key]: IntSet has no such operator, but add, clear, contains, ",
-    "5 in Deque()": "key in Deque(int64): Deque(int64) has no such operator, but append, appendleft, clear, ",
-    "IntMap() | IntMap()": "IntMap | other: IntMap has no such operator, but add, add_many, assign, ",
+    "IntSet()[0]": "IntSet[key]: IntSet has no such operator; its methods are add, clear, contains, ",
+    "5 in Deque()": "key in Deque(int64): Deque(int64) has no such operator; its methods are "
+    "append, appendleft, clear, ",
+    "IntMap() | IntMap()": "IntMap | other: IntMap has no such operator; its methods are add, "
+    "add_many, assign, ",
     "IntSet() | KEYS": "IntSet | other: other is readonly array(int64, 1d, C), but must be a container "
     "like IntSet",
     "IntMap() == 5": "IntMap == other: other is int64, but must be a container like IntMap",
@@ -127,7 +129,7 @@ def test_statements():
         "hold floats"
     )
     assert first_line(remove).startswith(
-        "del Heap(int64)[key]: Heap(int64) has no such operator, but change, "
+        "del Heap(int64)[key]: Heap(int64) has no such operator; its methods are change, "
     )
 
 
