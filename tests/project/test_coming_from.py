@@ -73,7 +73,7 @@ def test_calls_run(package, names):
 def test_calls_of_containers_run(package):
     names = {name: getattr(structures, name) for name in structures.__all__}
     keys, values = np.arange(20, 30), np.arange(10, 20)
-    names |= {"key": 7, "priority": 1, "value": 2, "low": 5, "high": 25}
+    names |= {"key": 7, "priority": 1, "value": 2, "low": 5, "high": 25, "i": 0, "k": 2, "n": 3}
     names |= {"keys": keys, "values": values, "priorities": values, "mapping": {20: 1}}
     calls = calls_of(CONTAINERS)[package]
     assert len(calls) >= 5
@@ -81,3 +81,5 @@ def test_calls_of_containers_run(package):
         exec(call, names)
         if "heap" in names and not names["heap"]:  # its last entry was popped
             names["heap"][8] = 3
+        if "pairs" in names and len(names["pairs"]) < 2:
+            names["pairs"].push(5, 6)
