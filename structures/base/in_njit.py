@@ -107,6 +107,8 @@ def _problem_of(typ: Any, name: str, owner: Any) -> str:
             and (typ.dtype != types.uint8 or typ.layout != "C")
         ):
             return "must be a C-contiguous array of uint8"
+    elif name == "pair" and isinstance(typ, types.BaseTuple):
+        return ""
     elif isinstance(typ, _NO_NUMBERS if is_ours else _NEVER_NUMBERS):
         number = "a number" if name in owner.float_parameters else "an integer"
         return f"must be {number}{_hint(typ, name, owner)}"
