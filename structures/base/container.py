@@ -134,7 +134,9 @@ class Facade(_Proxy, metaclass=ContainerClass):
             cls, new = type(self), RENAMED.get(name)
             message = f"{cls.__name__!r} object has no attribute {name!r}"
             if new and hasattr(cls, new):
-                message = f"{cls.__name__}.{name} is now {new}; set_many sets, as the update of a dict does"
+                message = f"{cls.__name__}.{name} is now {new}"
+                if hasattr(cls, "set_many"):
+                    message += "; set_many sets, as the update of a dict does"
             raise AttributeError(message, name=name, obj=self)
 
     def __len__(self) -> int:
