@@ -164,7 +164,7 @@ def give_compiled_verbs(facade: Any) -> None:
         verb = getattr(facade, name, None)
         if verb is None:
             setattr(facade, name, compiled)
-        elif name[0] != "_" and "data" in inspect.signature(compiled).parameters:
+        elif name[0] != "_" and "start" in inspect.signature(compiled).parameters:
             setattr(facade, name, _of_arrays(compiled, verb))
         elif name not in PROPERTIES and verb.__annotations__.get("return") == "None":
             setattr(facade, name, _with_result(name, verb))
