@@ -704,7 +704,7 @@ class Tokenizer:
         prefix: bool = False,
         allowed_special: Specials | None = None,
     ) -> bool:
-        """Return whether ids are those that their text has, so that decoding and encoding keeps them.
+        """Return whether decoding ids and encoding the text again gives the same ids.
 
         What is between two special ids is a text by itself, whatever it spells. With `allowed_special`, all
         is one text instead, in which these special tokens are found. :mod:`bpe.ids` tells where ids differ.
@@ -1155,7 +1155,7 @@ class Tokenizer:
     def with_special_tokens(self, tokens: Mapping[str, int] | Iterable[str]) -> Self:
         """Return the tokenizer with more special tokens; the extras of a ``tokenizer.json`` stay.
 
-        Tokens without ids get them as those of the constructor do. ValueError if a token or an id is taken.
+        Tokens without ids get ids as in the constructor. ValueError if a token or an id is taken.
 
         Examples
         --------

@@ -71,7 +71,7 @@ def first_noncanonical(
     Returns
     -------
     int or None
-        If one of both is the beginning of the other, the smaller number of ids.
+        If one list begins the other, the shorter length.
 
     Raises
     ------

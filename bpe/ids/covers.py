@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def covers(tok: Tokenizer, prefix: str | bytes, *, specials: bool = False) -> Covers:
     """Return the shortest beginnings of ids that reach the end of a prefix, whatever follows it.
 
-    Of each text that begins with the prefix, exactly one of them begins the ids. So probabilities of covers
+    The ids of each text that begins with the prefix begin with exactly one cover. So probabilities of covers
     add up to that of the prefix. What follows is UTF-8, and special tokens are ordinary text.
 
     Parameters
