@@ -61,8 +61,8 @@ def error(status: int, what: object) -> Exception:
 class Failure(KeyError, IndexError, ValueError, OverflowError, MemoryError):
     """Makes the exception of a status for compiled code, which raises by calling a class with arguments.
 
-    What arrives is of the class of :func:`error`. While Python 3.11 handles another exception, or traces, it
-    passes on the exception that was made already.
+    What arrives is of the class of :func:`error`. While another exception is handled, or a trace function is
+    set, Python 3.11 calls the class again with what it has returned.
     """
 
     def __new__(cls, status: int | Exception, name: str = "", subject: str = "", *values: Any) -> Any:

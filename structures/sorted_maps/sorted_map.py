@@ -387,9 +387,13 @@ class SortedMap(Map[Key, Number]):
         return default
 
     # --------------------------------------------------------------------------------------- both ends
-    def _must_have_keys(self) -> None:
-        if not len(self):
+    def _at_end(self, verb: Any, default: Any) -> Any:
+        """Return what a kernel reads or removes at an end; of an empty map the default, or raise."""
+        if len(self):
+            return verb(self)
+        if default is NOT_GIVEN:
             raise error(EMPTY, type(self).__name__)
+        return default
 
     def peek_min(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Return (key, value) of the least key.
@@ -417,10 +421,7 @@ class SortedMap(Map[Key, Number]):
         >>> SortedMap({7: 2, 9: 5}).peek_min()
         (7, 2)
         """
-        if default is not NOT_GIVEN and not len(self):
-            return default
-        self._must_have_keys()
-        return self._kernels.peek_min(self)
+        return self._at_end(self._kernels.peek_min, default)
 
     def peek_max(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Return (key, value) of the greatest key.
@@ -448,10 +449,7 @@ class SortedMap(Map[Key, Number]):
         >>> SortedMap({7: 2, 9: 5}).peek_max()
         (9, 5)
         """
-        if default is not NOT_GIVEN and not len(self):
-            return default
-        self._must_have_keys()
-        return self._kernels.peek_max(self)
+        return self._at_end(self._kernels.peek_max, default)
 
     def pop_min(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Remove the least key; return (key, value).
@@ -480,10 +478,7 @@ class SortedMap(Map[Key, Number]):
         >>> m.pop_min(), len(m)
         ((7, 2), 1)
         """
-        if default is not NOT_GIVEN and not len(self):
-            return default
-        self._must_have_keys()
-        return self._kernels.pop_min(self)
+        return self._at_end(self._kernels.pop_min, default)
 
     def pop_max(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Remove the greatest key; return (key, value).
@@ -512,10 +507,7 @@ class SortedMap(Map[Key, Number]):
         >>> m.pop_max(), len(m)
         ((8, 5), 1)
         """
-        if default is not NOT_GIVEN and not len(self):
-            return default
-        self._must_have_keys()
-        return self._kernels.pop_max(self)
+        return self._at_end(self._kernels.pop_max, default)
 
     # ---------------------------------------------------------------------------------- neighbors of a key
     def floor(self, key: Any, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:

@@ -525,8 +525,8 @@ def place_after(self, order, or_at):
 
 
 @inner
-def _has_neighbor(self, key, is_below, or_at):
-    """Return whether a key has a neighbor on one side, as a status."""
+def _neighbor_status(self, key, is_below, or_at):
+    """Return OK if a key has a neighbor on one side, else why it has not."""
     if key != key:
         return status.NOT_A_NUMBER
     order = order_of(self, key)
@@ -537,25 +537,25 @@ def _has_neighbor(self, key, is_below, or_at):
 @method(SortedMapType, "_before_floor")
 @quiet
 def _before_floor(self, key):
-    return _has_neighbor(self, key, True, True)
+    return _neighbor_status(self, key, True, True)
 
 
 @method(SortedMapType, "_before_lower")
 @quiet
 def _before_lower(self, key):
-    return _has_neighbor(self, key, True, False)
+    return _neighbor_status(self, key, True, False)
 
 
 @method(SortedMapType, "_before_ceiling")
 @quiet
 def _before_ceiling(self, key):
-    return _has_neighbor(self, key, False, True)
+    return _neighbor_status(self, key, False, True)
 
 
 @method(SortedMapType, "_before_higher")
 @quiet
 def _before_higher(self, key):
-    return _has_neighbor(self, key, False, False)
+    return _neighbor_status(self, key, False, False)
 
 
 @method(SortedMapType, "floor")
@@ -756,9 +756,9 @@ def nearest_many(self, keys, is_below, default):
 
 
 @inner
-def _has_all_nearest(self, keys, is_below):
+def _neighbors_status(self, keys, is_below):
     for i in range(keys.size):
-        failure = _has_neighbor(self, keys[i], is_below, True)
+        failure = _neighbor_status(self, keys[i], is_below, True)
         if failure < 0:
             return failure
     return status.OK
@@ -767,13 +767,13 @@ def _has_all_nearest(self, keys, is_below):
 @method(SortedMapType, "_before_floor_many")
 @quiet
 def _before_floor_many(self, keys):
-    return _has_all_nearest(self, keys, True)
+    return _neighbors_status(self, keys, True)
 
 
 @method(SortedMapType, "_before_ceiling_many")
 @quiet
 def _before_ceiling_many(self, keys):
-    return _has_all_nearest(self, keys, False)
+    return _neighbors_status(self, keys, False)
 
 
 @method(SortedMapType, "floor_many")
