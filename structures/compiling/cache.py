@@ -17,7 +17,8 @@ the code runs.
 
 **The folder.** numba's cache consists of pickles and machine code: whoever writes to it chooses what this
 process runs. So a folder that other users can write to is not used. A process that adds code reads an index,
-and writes it again. Two at once would lose what one of them adds, so they use a lock.
+and writes it again. Two at once would lose what one of them adds, so they use a lock. A folder that was
+filled and is read-only now, as in a container, is read; numba would look for another one.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import os
 import stat
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,7 +39,12 @@ from typing import Any
 
 from numba import config
 
-from structures.compiling.numba_private import FunctionCache
+from structures.compiling.numba_private import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    InTreeCacheLocator,
+    UserProvidedCacheLocator,
+)
 
 try:
     import fcntl
@@ -221,9 +228,54 @@ class _FilesWithKeys:
         return key_and_data[1] if key_and_data and key_and_data[0] == key else None
 
 
+def _ensure_read_only(locator: Any) -> None:
+    """Raise what numba takes for "no such folder", unless there is one that is read-only."""
+    path = locator.get_cache_path()
+    if not os.access(path, os.R_OK | os.X_OK) or os.access(path, os.W_OK):
+        raise FileNotFoundError(path)
+
+
+class _ReadOnlyCacheDir(UserProvidedCacheLocator):
+    ensure_cache_path = _ensure_read_only
+
+
+class _ReadOnlyPycache(InTreeCacheLocator):
+    ensure_cache_path = _ensure_read_only
+
+
+class KernelCacheImpl(CompileResultCacheImpl):
+    """Finds the folder: a read-only one that ``NUMBA_CACHE_DIR`` names, what numba finds, ``__pycache__``."""
+
+    _locator_classes = (_ReadOnlyCacheDir, *CompileResultCacheImpl._locator_classes, _ReadOnlyPycache)
+
+
 class KernelCache(FunctionCache):
-    """numba's cache on disk, for processes that write at the same time."""
+    """numba's cache on disk, for processes that write at the same time, and for disks that are full."""
+
+    _impl_class: type[KernelCacheImpl] = KernelCacheImpl
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         self._cache_file: Any = _FilesWithKeys(self._cache_file, self.cache_path)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            problem = f"compiled code cannot be kept in {self.cache_path} ({error.strerror})"
+            warn_once(problem, "folder with free space that you can write to")
+
+
+_remedies_given: set[str] = set()
+
+
+def warn_once(problem: str, folder: str) -> None:
+    """Warn once in a process, however many folders have the problem; say what kind of folder has not."""
+    if folder in _remedies_given:
+        return
+    _remedies_given.add(folder)
+    warnings.warn(
+        f"{problem}: kernels are compiled again in every process. Set NUMBA_CACHE_DIR to a {folder}.",
+        RuntimeWarning,
+        stacklevel=2,
+    )

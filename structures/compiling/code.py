@@ -40,10 +40,9 @@ from llvmlite.binding import parse_bitcode
 from numba import types
 from numba.core import cgutils
 
-from structures.compiling.cache import KernelCache
+from structures.compiling.cache import KernelCache, KernelCacheImpl
 from structures.compiling.numba_private import (
     Compiler,
-    CompileResultCacheImpl,
     JITCodeLibrary,
     compile_result,
 )
@@ -119,7 +118,7 @@ class LateCompiler(InsideCompiler):
 
 
 # ------------------------------------------------------------------------------------------------ its cache
-class _LateCacheImpl(CompileResultCacheImpl):
+class _LateCacheImpl(KernelCacheImpl):
     """Writes and reads code that has no wrapper for Python."""
 
     def reduce(self, cres: Any) -> Any:

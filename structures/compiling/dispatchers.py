@@ -19,7 +19,6 @@ A *guard* emits code before and after a call: a lock, around the methods of cont
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,7 +29,14 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import models, register_model
 
-from structures.compiling.cache import KernelCache, others_may_write, package_of, record_digests, with_digests
+from structures.compiling.cache import (
+    KernelCache,
+    others_may_write,
+    package_of,
+    record_digests,
+    warn_once,
+    with_digests,
+)
 from structures.compiling.code import (
     InnerCompiler,
     InsideCache,
@@ -252,10 +258,10 @@ class Dispatcher(CPUDispatcher):
         try:
             cache = self.kind.cache(with_digests(self.py_func, self.name))
         except RuntimeError:  # numba found no folder that it may write to
-            _warn_once("no folder to keep compiled code in", "writable folder")
+            warn_once("no folder to keep compiled code in", "writable folder")
             return NullCache()
         if others_may_write(cache.cache_path, source):
-            _warn_once(
+            warn_once(
                 f"other users can write to {cache.cache_path}, where compiled code would be kept, and so "
                 "choose what this process runs. The folder is not used",
                 "folder that only you can write to",
@@ -323,10 +329,10 @@ class Dispatcher(CPUDispatcher):
 
     def address(self, arguments: tuple[Any, ...]) -> int:
         """Return the address of the machine code of a late kernel for these types of arguments."""
-        with global_compiler_lock:
+        with global_compiler_lock:  # which code that the cache did not write or read is translated under
             super().compile(types.boolean(*arguments))
-        compiled = self.overloads[arguments]
-        return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+            compiled = self.overloads[arguments]
+            return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
 
     def _reduce_states(self) -> dict[str, Any]:
         return {"uuid": str(self._uuid), "py_func": self.py_func, "name": self.name}
@@ -363,18 +369,3 @@ def __getattr__(name: str) -> Any:
     if name.endswith("Dispatcher"):
         return Dispatcher
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-_remedies_given: set[str] = set()
-
-
-def _warn_once(problem: str, remedy: str) -> None:
-    """Warn once in a process, however many folders have the problem."""
-    if remedy in _remedies_given:
-        return
-    _remedies_given.add(remedy)
-    warnings.warn(
-        f"{problem}: kernels are compiled again in every process. Set NUMBA_CACHE_DIR to a {remedy}.",
-        RuntimeWarning,
-        stacklevel=2,
-    )

@@ -28,6 +28,11 @@ NAMES: dict[str, str] = {
     "numba.core.caching:CompileResultCacheImpl.rebuild": "reads it without translating it",
     "numba.core.caching:FunctionCache._cache_file": "the files, which are given their keys",
     "numba.core.caching:FunctionCache.cache_path": "the folder, which others must not be able to write to",
+    "numba.core.caching:FunctionCache.save_overload": "goes on where the disk is full",
+    "numba.core.caching:CompileResultCacheImpl._locator_classes": "where to look for a folder",
+    "numba.core.caching:UserProvidedCacheLocator.get_cache_path": "that of NUMBA_CACHE_DIR, if read-only",
+    "numba.core.caching:InTreeCacheLocator.get_cache_path": "__pycache__, if read-only",
+    "numba.core.caching:UserProvidedCacheLocator.ensure_cache_path": "whether there is one",
     "numba.core.caching:NullCache": "the cache where no folder can be written to",
     # Code for compiled callers.
     "numba.core.codegen:JITCodeLibrary": "base of the code that callers link in",
@@ -149,7 +154,13 @@ check_release()
 
 from numba.core import ir  # noqa: E402, F401
 from numba.core.analysis import compute_cfg_from_blocks  # noqa: E402, F401
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache  # noqa: E402, F401
+from numba.core.caching import (  # noqa: E402, F401
+    CompileResultCacheImpl,
+    FunctionCache,
+    InTreeCacheLocator,
+    NullCache,
+    UserProvidedCacheLocator,
+)
 from numba.core.callconv import RETCODE_USEREXC  # noqa: E402, F401
 from numba.core.codegen import JITCodeLibrary  # noqa: E402, F401
 from numba.core.compiler import Compiler, compile_result  # noqa: E402, F401

@@ -391,7 +391,8 @@ def test_without_a_folder_to_write_to(python, installation, tmp_path):
             import structures as st
             from toy.user import triple
             map, heap = st.IntMap({1: 2}), st.MaxHeap({1: 2})
-            heap.add(1)
+            for key in range(1, 100):  # past the room of a new heap: late kernels
+                heap.add(key)
             map.add(1)
             tokens = st.TokenList([1, 2, 1, 2])
             tokens.merge(0, 3)
@@ -410,6 +411,55 @@ def test_without_a_folder_to_write_to(python, installation, tmp_path):
         "['RuntimeWarning']",
         "no folder to keep compiled code in",
     ]
+
+
+GROWS = """
+import ctypes, os, sys, warnings
+if sys.platform == "linux" and not os.environ.get("PLAIN_USER"):
+    ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)  # from the next exec on, a superuser may not write everywhere
+    os.execve(sys.executable, sys.orig_argv, {**os.environ, "PLAIN_USER": "yes"})
+from numba.core import event
+with warnings.catch_warnings(record=True) as caught, event.install_recorder("numba:compile") as compiled:
+    warnings.simplefilter("always")
+    import structures as st
+    heap = st.MaxHeap({9: 2})
+    for key in range(100):
+        heap.add(key)
+    if "FULL" in os.environ:
+        import resource
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    if "MORE" in os.environ:
+        print(list(st.TokenList([1, 2])))
+print(len(heap), heap.peek(), len(compiled.buffer) > 0)
+for warning in caught:
+    print(warning.message)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="the system does not say who may write")
+def test_a_folder_that_was_filled_and_is_read_only(python, tmp_path):
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    python(GROWS, **cache)
+    folders = [tmp_path / "cache", *(tmp_path / "cache").iterdir()]
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        assert python(GROWS, **cache).splitlines() == ["100 (9, 3) False"]
+        tokens, heap, warning = python(GROWS, MORE="yes", **cache).splitlines()
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+    assert (tokens, heap) == ("[1, 2]", "100 (9, 3) True")
+    assert warning.startswith(f"compiled code cannot be kept in {tmp_path}")
+    assert "(Permission denied): kernels are compiled again in every process" in warning
+
+
+def test_a_disk_that_is_full(python, tmp_path):
+    """Code that cannot be kept is used nevertheless, and one warning says so."""
+    pytest.importorskip("resource")
+    tokens, heap, warning = python(GROWS, FULL="yes", MORE="yes", NUMBA_CACHE_DIR=str(tmp_path)).splitlines()
+    assert (tokens, heap) == ("[1, 2]", "100 (9, 3) True")
+    assert "(File too large): kernels are compiled again in every process" in warning
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="the system does not say who may write")
