@@ -15,6 +15,9 @@ much the end of a piece changes depends on the vocabulary, not on the length of 
 
 The pattern says where the piece ends. It is read on from the state that its automaton had, so that each byte
 is read once.
+
+The first ids of a long piece are known long before its end, see :meth:`GrowingPiece.known`. So a text is
+truncated, or its tokens counted up to a limit, without reading the rest.
 """
 
 from __future__ import annotations
@@ -30,13 +33,15 @@ import numpy as np
 from bpe.encoding.streams import StreamEncoder, one_thread
 from bpe.splitting.compiled.automaton import NO_MATCH, Automaton
 from bpe.splitting.specials import Rules
-from bpe.support.text import code_points, utf8_of, widths_of
+from bpe.support.text import code_points, ends_of, utf8_of, widths_of
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
 
 _SHORT = 4096  # bytes that are encoded again every time
 _WINDOW = 64  # bytes before the end that are encoded again, at least
+_FIRST_BLOCK = 4096  # characters or bytes
+_LONGEST = 512  # bytes of a token; for longer ones, too many ends of a piece would be tried
 
 
 class AppendableEncoder:
@@ -50,6 +55,8 @@ class AppendableEncoder:
     ----------
     engine : Engine
     rules : Rules
+    name : str
+        What to call the text in an error.
 
     Examples
     --------
@@ -63,8 +70,8 @@ class AppendableEncoder:
     (3, [257, 32, 257])
     """
 
-    def __init__(self, engine: Engine, rules: Rules) -> None:
-        self._stream = StreamEncoder(engine, rules)
+    def __init__(self, engine: Engine, rules: Rules, name: str = "the stream") -> None:
+        self._stream = StreamEncoder(engine, rules, name)
         self._running: list[None] = []
         self._ids: list[int] = []
         self._rest: tuple[Sequence[int], ...] | None = None
@@ -119,38 +126,67 @@ class AppendableEncoder:
     def _now(self, _: None) -> tuple[int, tuple[Sequence[int], ...]]:
         """Return how many ids no longer change, and those that follow them now, in parts."""
         if self._rest is None:
-            self._rest = self._long_piece() or (self._stream.rest(),)
+            self._rest = self._with_long_piece() or (self._stream.rest(),)
         return len(self._ids), self._rest  # in this order: more ids may have become known
 
-    def _long_piece(self) -> tuple[Sequence[int], ...] | None:
+    def known(self) -> list[int]:
+        """Return the ids that no longer change, whatever is added."""
+        known, stream, piece = [*self._ids], self._stream, self._long_piece()
+        if piece is not None and (first := piece.known(stream._held)):
+            known += [*stream._before_all, *first]
+        return known
+
+    def _with_long_piece(self) -> tuple[Sequence[int], ...] | None:
         """Return the ids of what is held if it begins with a long piece that may grow; else None."""
+        found = self._parts()
+        if found is None and len(self._stream._held) > _SHORT:  # it has an end: it need not be held
+            self._ids += self._stream._look()
+            found = self._parts()
+        return found
+
+    def _parts(self) -> tuple[Sequence[int], ...] | None:
+        stream, after = self._stream, utf8_of(self._stream._surrogate)
+        if (piece := self._long_piece(after)) is None or (found := piece.parts(stream._held, after)) is None:
+            return None
+        ids, end = found
+        rest = bytes(stream._held[end:]) + after[max(end - len(stream._held), 0) :]
+        return stream._before_all, ids, stream._ids_of(rest), stream._rules.around[1]
+
+    def _long_piece(self, after: bytes = b"") -> GrowingPiece | None:
+        """Return what encodes the piece that the text held begins with, if it may be a long one.
+
+        There is none with a special token in it; `after` is what follows.
+        """
         stream = self._stream
-        if len(stream._held) <= _SHORT or (automaton := stream._engine.piece_automaton) is None:
+        held, search = stream._held, stream._rules.allowed
+        if len(held) <= _SHORT or (automaton := stream._engine.piece_automaton) is None:
             return None
         if self._piece is None:
             self._piece = GrowingPiece(stream._engine, automaton)
-        found = self._parts(self._piece)
-        if found is None:  # it has an end: what is before need not be held
-            self._ids += stream._look()
-            found = self._parts(self._piece) if len(stream._held) > _SHORT else None
-        return found
-
-    def _parts(self, piece: GrowingPiece) -> tuple[Sequence[int], ...] | None:
-        stream = self._stream
-        held, after, search = stream._held, utf8_of(stream._surrogate), stream._rules.allowed
         begins = stream._n_fed - len(held)
         if begins != self._begins:
-            piece.begin()
+            self._piece.begin()
             self._begins = self._n_searched = begins
         first = max(self._n_searched - begins - search.reach + 1, 0)
         if search.tokens and any(True for _ in search.find_all(bytes(held[first:]) + after)):
             return None
         self._n_searched = stream._n_fed
-        if (found := piece.parts(held, after)) is None:
-            return None
-        ids, end = found
-        rest = bytes(held[end:]) + after[max(end - len(held), 0) :]
-        return stream._before_all, ids, stream._ids_of(rest), stream._rules.around[1]
+        return self._piece
+
+
+def first_ids(engine: Engine, text: str | bytes, n: int, rules: Rules) -> np.ndarray:
+    """Return the ids of a text: all of them, or the first `n` and some more."""
+    size = max(_FIRST_BLOCK, 8 * n)
+    if len(text) <= size:
+        data = utf8_of(text)
+        return engine.encoder_for(data, rules, text).encode_to_numpy(data)
+    if isinstance(text, str) and not text.isascii():
+        size //= 2  # they have more bytes than characters, and more tokens
+    growing, place = AppendableEncoder(engine, rules, "text"), 0
+    while len(ids := growing.known()) < n and place < len(text):
+        growing.append(text[place : place + size])
+        place, size = place + size, 2 * size
+    return np.array(ids if len(ids) >= n else growing.ids(), np.uint32)
 
 
 class _Search(NamedTuple):
@@ -171,6 +207,7 @@ class GrowingPiece:
         # A window must not be an atomic token: the piece is longer.
         atomic = (len(self._bytes_of[number]) for number in engine.vocabulary.atomic_ids)
         self._window = max(_WINDOW, 1 + max(atomic, default=0))
+        self._longest = engine.vocabulary.longest
         self._symbol_of = automaton.symbol_of
         self._next_state = automaton.next_state.tolist()
         self._delay_of, self._alive = automaton.delay_of.tolist(), automaton.alive.tolist()
@@ -186,15 +223,46 @@ class GrowingPiece:
 
     def parts(self, data: bytes | bytearray, after: bytes) -> tuple[list[int], int] | None:
         """Return the ids of the piece, and where it ends, if nothing follows."""
-        text, _ = codecs.utf_8_decode(bytes(data[self._search.place :]), "surrogateescape", False)
-        self._search = self._read(text, self._search)
-        if not self._alive[self._search.state]:
+        if not self._may_grow(data):
             return None
         rest = bytes(data[self._search.place :]) + after
         end = self._end_of(self._read(rest.decode(errors="surrogateescape"), self._search))
         self._encode(data, after, end)
-        self._n_bytes = len(data)
         return self._ids, end
+
+    def known(self, data: bytes | bytearray) -> list[int]:
+        """Return the first ids of the piece that are the same whatever follows; none if it may have ended.
+
+        ::
+
+            piece    abcabcab|cabc.....?          goes on in an unknown way
+            windows          |cab                 a token ends at one of the last places:
+                             |cabc                each is tried as the end
+                             |cabca
+
+        If nothing is merged across the place where the windows begin, in any of them, the ids before it are
+        known. At each end, what is before it and what follows are merged independently.
+        """
+        end = self._search.end if self._may_grow(data) else 0
+        width = self._longest + self._window
+        if self._longest > _LONGEST or end <= width:
+            return []
+        self._encode(data, b"", end)
+        ids, ends = self._ids, self._ends
+        while n := bisect_right(ends, end - width):
+            windows = [bytes(data[ends[n - 1] : end - i]) for i in range(self._longest)]
+            edges = np.append(0, ends_of(windows)).astype(np.int32)
+            new, offsets = self._encoder.encode_pieces(b"".join(windows), edges, edges[1:])
+            if all(self._are_apart(ids[n - 1], first) for first in {*new[offsets[:-1]].tolist()}):
+                break
+            width *= 4
+        return ids[:n]
+
+    def _may_grow(self, data: bytes | bytearray) -> bool:
+        """Read on; return whether the piece has no end whatever follows."""
+        text, _ = codecs.utf_8_decode(bytes(data[self._search.place :]), "surrogateescape", False)
+        self._search = self._read(text, self._search)
+        return bool(self._alive[self._search.state])
 
     # ------------------------------------------------------------------------------------- the pattern
     def _read(self, text: str, search: _Search) -> _Search:
@@ -236,6 +304,7 @@ class GrowingPiece:
             width *= 4
         lengths = [len(self._bytes_of[number]) for number in new]
         ids[n:], ends[n:] = new, (start + np.cumsum(lengths)).tolist()
+        self._n_bytes = len(data)
 
     def _are_apart(self, left: int, right: int) -> bool:
         """Return whether no merge is across the place between two tokens."""

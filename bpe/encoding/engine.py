@@ -27,10 +27,11 @@ from typing import TYPE_CHECKING, Any, AnyStr, Literal, cast
 
 import numpy as np
 
+from bpe.encoding.appendable import first_ids
 from bpe.encoding.decoding import TokenTable, checked_ids
 from bpe.encoding.offsets import length_in
 from bpe.encoding.plain_encoder import PlainEncoder
-from bpe.encoding.streams import Begins, Utf8Decoder, first_ids
+from bpe.encoding.streams import Begins, Utf8Decoder
 from bpe.encoding.symbols import BYTES, ModelOptions
 from bpe.splitting import boundaries
 from bpe.splitting.pattern import Pattern

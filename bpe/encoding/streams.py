@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
 
 _BLOCK = 1 << 16  # characters or bytes that are fed at once
-_FIRST_BLOCK = 4096
 _END = object()  # in place of ids: none follow
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -228,24 +227,6 @@ class StreamEncoder:
             return [], n_decided
         ids = self._engine.encoder_for(data[:end], self._inside, begins=begins).encode(data[:end])
         return ids[: len(ids) - self._engine.n_ids_of_tail(ids, end - n_decided)], n_decided
-
-
-def first_ids(engine: Engine, text: str | bytes, n: int, rules: Rules) -> np.ndarray:
-    """Return the ids of a text: all of them, or the first `n` and some more."""
-    size = max(_FIRST_BLOCK, 8 * n)
-    if len(text) <= size:
-        data = utf8_of(text)
-        return engine.encoder_for(data, rules, text).encode_to_numpy(data)
-    stream, place = StreamEncoder(engine, rules, "text"), 0
-    ids: list[int] = []
-    while len(ids) < n:
-        block = text[place : place + size]
-        if not block:
-            ids += stream.finish()
-            break
-        ids += stream.feed(block)
-        place, size = place + size, 2 * size
-    return np.array(ids, np.uint32)
 
 
 def encode_blocks(

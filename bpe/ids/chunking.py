@@ -81,10 +81,9 @@ def chunks(
             f"max_tokens must be at least 1 and overlap from 0 to max_tokens - 1, not {max_tokens}, {overlap}"
         )
     tok.engine.rules_of(**special).refuse(text)
-    longest = max(map(len, tok.engine.vocabulary.bytes_of.values()))
     found: list[Chunk] = []
     starts: list[int] = [0]
-    size = 2 * max_tokens * longest + _SPARE
+    size = 2 * max_tokens * tok.engine.vocabulary.longest + _SPARE
     while (end := found[-1].end if found else 0) < len(text):
         for start in [*starts, end]:
             part = tok.truncate(text[start : start + size], max_tokens, **special)

@@ -193,6 +193,11 @@ class Vocabulary:
         _ = self.bytes_of  # computes both
         return vars(self)["id_of"]
 
+    @made_lazily
+    def longest(self) -> int:
+        """How many bytes the longest token has."""
+        return max(map(len, self.bytes_of.values()), default=0)
+
     @property
     def cut_tokens(self) -> dict[str, int]:
         """Special and added tokens -> their ids; these are never part of a piece."""

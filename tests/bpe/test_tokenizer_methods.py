@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from bpe import reference
 from bpe.encoding import batches as encode_module
-from bpe.encoding import streams
+from bpe.encoding import appendable, streams
 from bpe.support.text import as_array, as_text
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -235,7 +235,7 @@ def test_count(any_tokenizer, text, limit, block):
     exact = len(any_tokenizer.encode(text, **ALLOWED))
     assert any_tokenizer.count(text, **ALLOWED) == exact
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "_FIRST_BLOCK", block)
+        patch.setattr(appendable, "_FIRST_BLOCK", block)
         assert any_tokenizer.count(text, limit, **ALLOWED) == min(exact, limit + 1)
 
 
@@ -243,7 +243,7 @@ def test_count(any_tokenizer, text, limit, block):
 @given(text=special_texts | odd_texts | datas, most=st.integers(0, 40), block=st.sampled_from([1, 7, 4096]))
 def test_truncate(any_tokenizer, text, most, block):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "_FIRST_BLOCK", block)
+        patch.setattr(appendable, "_FIRST_BLOCK", block)
         result = any_tokenizer.truncate(text, most, **ALLOWED)
     ids = any_tokenizer.encode(text, **ALLOWED)
     kept = any_tokenizer.encode(result, **ALLOWED)
@@ -284,15 +284,33 @@ def test_count_and_truncate_read_no_more_than_they_need(tokenizer, book, monkeyp
     assert tokenizer.truncate(text, 10**7) == text
 
 
-def test_longer_and_longer_blocks_are_read_where_few_ids_come(tokenizer, monkeypatch):
+def test_longer_and_longer_blocks_are_read_where_few_ids_come(merges, monkeypatch):
+    """A pattern that looks behind decides nothing before the end."""
+    tok = Tokenizer(token_bytes=Vocabulary.assemble(merges), merges=merges, pattern=r"(?<!a)b+|[^b]+|b")
     sizes = []
     feed = streams.StreamEncoder.feed
     monkeypatch.setattr(
         streams.StreamEncoder, "feed", lambda self, text: sizes.append(len(text)) or feed(self, text)
     )
-    assert tokenizer.truncate(" " * 300_000, 10) == " " * 10
+    assert tok.truncate(" " * 300_000, 10) == tok.decode(tok.encode(" " * 300_000)[:10])
     assert len(sizes) > 3
     assert all(after >= 2 * before for before, after in pairwise(sizes[:-1]))
+
+
+@pytest.mark.parametrize("text", [" ", "the", "日", "😀", "1a"])
+def test_a_long_piece_is_not_read_to_its_end(tokenizer, text, monkeypatch):
+    """The first ids do not depend on what is far behind them."""
+    fed, feed = [], streams.StreamEncoder.feed
+    monkeypatch.setattr(
+        streams.StreamEncoder, "feed", lambda self, part: fed.append(len(part)) or feed(self, part)
+    )
+    text *= 200_000
+    ids = tokenizer.encode(text)
+    assert tokenizer.count(text, limit=1000) == 1001
+    part = tokenizer.truncate(text, 1000)
+    assert 0 < len(tokenizer.encode(part)) <= 1000
+    assert tokenizer.encode(part) == ids[: len(tokenizer.encode(part))]
+    assert sum(fed) < 50_000
 
 
 def test_limits_below_0(tokenizer):

@@ -200,6 +200,8 @@ def check_special(tok: Tokenizer, oracle: Oracle, some: Any, chance: random.Rand
     for part in texts.cut(chance, some):
         ids += stream.feed(part)
         growing.append(part)
+        known = growing.known()
+        assert known == expected[: len(known)]
         assert growing.count() == len(growing.ids())
     assert ids + stream.finish() == expected == growing.ids()
     decoder = tok.stream_decoder("surrogateescape")

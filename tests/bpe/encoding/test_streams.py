@@ -106,15 +106,19 @@ def test_cut_at_every_byte(any_tokenizer, options):
 
 def check_growing(tok, text, chance):
     growing = tok.appendable_encoder(**ALLOWED)
-    known = text[:0]
+    whole = tok.encode(text, **ALLOWED)
+    given = text[:0]
     for part in cut_anywhere(text, chance):
         growing.append(part)
-        known += part
-        expected = tok.encode(known, **ALLOWED)
+        given += part
+        if chance.random() < 0.7:
+            known = growing.known()
+            assert known == whole[: len(known)], "what is known stays"
+        expected = tok.encode(given, **ALLOWED)
         assert growing.count() == len(expected)
         if chance.random() < 0.5:
             assert growing.ids() == expected
-    assert growing.ids() == tok.encode(text, **ALLOWED)
+    assert growing.ids() == whole
 
 
 @contextmanager
