@@ -31,7 +31,7 @@ from bpe.encoding.kernels.memory import SPARE_IDS, encode_pieces, encode_small, 
 from bpe.encoding.symbols import BYTES, ModelOptions, Symbols
 from bpe.splitting.pattern import Pattern
 from bpe.support.text import as_array
-from bpe.support.threads import in_background, n_threads
+from bpe.support.threads import in_background, made_lazily, n_threads
 from bpe.vocabulary.vocabulary import Vocabulary
 from structures.kernels import entry_for
 
@@ -183,17 +183,18 @@ class Encoder:
         """Encode texts, or pieces that are cut already, and return how many bytes each id stands for, too."""
         symbols, _, id_offsets = self._encode(data, _checked(ends, len(data)), given=offsets, spelled=True)
         id_offsets = _with_empty(id_offsets, len(ends))
-        lengths = self._symbols.lengths(symbols, self._lengths_of(symbols), id_offsets)
-        return *self._symbols.ids(symbols, id_offsets), lengths
+        return self._symbols.ids_with_lengths(symbols, id_offsets, self._n_bytes_of[symbols])
 
-    def _lengths_of(self, symbols: np.ndarray) -> np.ndarray:
-        """Return how many bytes of a text tokens are; of symbols that are not tokens 0."""
-        bytes_of, suffix = self._vocabulary.bytes_of, self._suffix
-        lengths = [
-            len(token) - (len(suffix) - 1 if suffix and token.endswith(suffix) else 0)
-            for token in (bytes_of.get(symbol, b"") for symbol in symbols.tolist())
-        ]
-        return np.array(lengths, np.int64)
+    @made_lazily
+    def _n_bytes_of(self) -> np.ndarray:
+        """How many bytes of a text each symbol stands for."""
+        symbols, suffix = self._symbols, self._suffix
+        n_bytes = np.zeros(symbols.first + len(symbols.spelled), np.int64)
+        for symbol, token in [*self._vocabulary.bytes_of.items(), *enumerate(symbols.spelled, symbols.first)]:
+            n_bytes[symbol] = len(token)
+            if symbol < symbols.first and suffix and token.endswith(suffix):
+                n_bytes[symbol] -= len(suffix) - 1
+        return n_bytes
 
     def pieces(self, data: bytes | bytearray) -> tuple[np.ndarray, np.ndarray]:
         """Return where the pieces of a text lie, and their ids."""

@@ -71,15 +71,31 @@ class Symbols(NamedTuple):
 
     def ids(self, symbols: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Replace symbols that are not tokens; texts end at the offsets."""
+        return self._replaced(symbols, offsets)[:2]
+
+    def ids_with_lengths(
+        self, symbols: np.ndarray, offsets: np.ndarray, n_bytes: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return also how many bytes of the text each id stands for, given those of each symbol."""
+        ids, id_offsets, n_ids = self._replaced(symbols, offsets)
+        lengths = np.repeat(np.where(n_ids == n_bytes, 1, n_bytes), n_ids)
+        rest = np.flatnonzero(n_ids == 0)  # of what is unknown
+        np.add.at(lengths, np.cumsum(n_ids)[rest] - 1, n_bytes[rest])
+        return ids, id_offsets, lengths
+
+    def _replaced(
+        self, symbols: np.ndarray, offsets: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return ids, where those of texts end, and how many ids each symbol has."""
         places = np.flatnonzero(symbols >= self.first)
+        n_ids = np.ones(len(symbols), np.int64)
         if not len(places):
-            return symbols, offsets
+            return symbols, offsets, n_ids
         found, which = np.unique(symbols[places], return_inverse=True)
         ids_of = [self._ids_of(symbol) for symbol in found.tolist()]
         lengths = np.array([*map(len, ids_of)])
         row, begins = np.array([*chain(*ids_of)], np.uint32), np.cumsum(lengths) - lengths
         n_of_each = np.where(self._have_none(symbols, offsets)[places], 0, lengths[which])
-        n_ids = np.ones(len(symbols), np.int64)
         n_ids[places] = n_of_each
         ends = np.cumsum(n_ids)
         ids = np.repeat(symbols, n_ids)
@@ -87,7 +103,7 @@ class Symbols(NamedTuple):
         is_new = np.repeat(symbols >= self.first, n_ids)
         nth = np.arange(len(ids)) - np.repeat(ends - n_ids, n_ids)
         ids[is_new] = row[np.repeat(begins[which], n_of_each) + nth[is_new]]
-        return ids, np.append(0, ends)[offsets]
+        return ids, np.append(0, ends)[offsets], n_ids
 
     def _have_none(self, symbols: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Return whether symbols have no id of their own, as that of the symbol before stands for both."""
@@ -99,22 +115,6 @@ class Symbols(NamedTuple):
         have_none[:1] = False
         have_none[offsets[offsets < len(symbols)]] = False  # the first of a text
         return have_none
-
-    def lengths(self, symbols: np.ndarray, n_bytes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Return how many bytes of the text each id stands for."""
-        lengths: list[int] = []
-        have_none = self._have_none(symbols, offsets)
-        for symbol, size, has_none in zip(
-            symbols.tolist(), n_bytes.tolist(), have_none.tolist(), strict=True
-        ):
-            spelled = self.spelled[symbol - self.first] if symbol >= self.first else b""
-            n_ids = 1 if not spelled else 0 if has_none else len(self._ids_of(symbol))
-            if n_ids == 0:  # the rest of what is unknown
-                lengths[-1] += len(spelled)
-            else:
-                size = len(spelled) if spelled else size
-                lengths += [1] * size if n_ids == size > 1 else [size]
-        return np.array(lengths, np.int64)
 
     def _ids_of(self, symbol: int) -> tuple[int, ...]:
         ids = self.ids_of[symbol - self.first]

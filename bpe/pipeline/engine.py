@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, AnyStr, Literal, NamedTuple
 import numpy as np
 
 from bpe.corpus import Corpus, CorpusLike
+from bpe.encoding.appendable import first_ids
 from bpe.encoding.decoding import checked_ids
 from bpe.encoding.engine import Engine, SpecialEncoder, put_around
 from bpe.encoding.offsets import encode_with_offsets
@@ -34,7 +35,7 @@ from bpe.pipeline.added_tokens import AddedTokens, two_searches
 from bpe.pipeline.decoders import DecoderStream, DecoderTable
 from bpe.pipeline.normalizers import BOUNDARY
 from bpe.pipeline.post_processors import PostProcessor
-from bpe.pipeline.pre_tokenizers import TrackedPiece
+from bpe.pipeline.pre_tokenizers import TrackedPieces, encoded
 from bpe.pipeline.preparation import Preparation
 from bpe.pipeline.text_changes import check_size, most_of
 from bpe.pipeline.tracked import Tracked
@@ -42,7 +43,7 @@ from bpe.splitting.pattern import Pattern
 from bpe.splitting.regex_engine import shared_deadline
 from bpe.splitting.special_search import search_for
 from bpe.splitting.specials import Around, Rules, Specials
-from bpe.support.text import begins_character, ends_of, utf8_of
+from bpe.support.text import begins_character, ends_of, is_between_characters, utf8_of
 from bpe.support.threads import made_lazily, made_under_lock
 from bpe.vocabulary.byte_level import text_of
 from bpe.vocabulary.extras import from_text
@@ -360,29 +361,33 @@ class PipelineEngine(FileEngine):
             ) from None
         with shared_deadline(len(given)):
             found = self._cut_tracked(given, rules)
-        data_of = [part.data for part in found if isinstance(part, TrackedPiece)]
-        ids, offsets, lengths = self._encode_words(b"".join(data_of), ends_of(data_of), measured=True)
-        columns: tuple[list[np.ndarray], ...] = ([], [], [])  # ids, starts, ends
-        n_words = 0
+        pieces, tokens, n_before = list[bytes](), list[tuple[int, int, int]](), list[int]()
+        places = [(np.empty(0, np.int64), np.empty(0, np.int64))]
         for part in found:
-            if isinstance(part, TrackedPiece):
-                of_word = slice(offsets[n_words], offsets[n_words + 1])
-                last = np.cumsum(lengths[of_word])
-                starts = part.starts[last - lengths[of_word]]
-                ends = part.ends[np.minimum(last, len(part.data)) - 1]
-                new = [ids[of_word], starts, ends]
-                n_words += 1
+            if isinstance(part, TrackedPieces):
+                pieces += part.pieces
+                places.append((part.starts, part.ends))
             else:
-                new = [np.array([value]) for value in part]
-            for column, values in zip(columns, new, strict=True):
-                column.append(values)
-        all_ids, starts, ends = (np.concatenate([np.empty(0, np.int64), *column]) for column in columns)
+                tokens.append(part)
+                n_before.append(len(pieces))
+        piece_ends = ends_of(pieces)
+        ids, offsets, lengths = self._encode_words(b"".join(pieces), piece_ends, measured=True)
+        # In the bytes of all pieces; of a suffix that marks the end of a piece, no byte is there.
+        last, limits = np.cumsum(lengths), np.repeat(piece_ends, np.diff(offsets))
+        skipped = np.append(0, piece_ends)[:-1] - np.append(0, last)[offsets[:-1]]
+        last += np.repeat(skipped, np.diff(offsets))
+        start_of, end_of = map(np.concatenate, zip(*places, strict=True))
+        starts, ends = start_of[last - lengths], end_of[np.minimum(last, limits) - 1]
+        token_ids, token_starts, token_ends = np.array(tokens, np.int64).reshape(-1, 3).T
+        at = offsets[np.array(n_before, np.int64)]
+        all_ids = np.insert(ids, at, token_ids.astype(np.uint32))
+        starts, ends = np.insert(starts, at, token_starts), np.insert(ends, at, token_ends)
         byte_of = np.append(np.flatnonzero(begins_character(data)), len(data))
-        return all_ids.astype(np.uint32), byte_of[starts], byte_of[ends]
+        return all_ids, byte_of[starts], byte_of[ends]
 
-    def _cut_tracked(self, given: Tracked, rules: Rules) -> list[TrackedPiece | tuple[int, int, int]]:
+    def _cut_tracked(self, given: Tracked, rules: Rules) -> list[TrackedPieces | tuple[int, int, int]]:
         """Cut a text into words and tokens; those are an id, and where they begin and end."""
-        found: list[TrackedPiece | tuple[int, int, int]] = []
+        found: list[TrackedPieces | tuple[int, int, int]] = []
         first_search, second_search = self._searches(rules.allowed.tokens)
         id_of = self.vocabulary.cut_tokens
         n_normalized, most = 0, most_of(len(given))
@@ -398,16 +403,16 @@ class PipelineEngine(FileEngine):
                 if inner.token is not None:
                     found.append((id_of[inner.token], int(segment.starts[0]), int(segment.ends[-1])))
                 else:
-                    found += self._tracked_words_of(segment, len(segment) > 0 and segment.starts[0] == 0)
+                    is_first = len(segment) > 0 and segment.starts[0] == 0
+                    found.append(self._tracked_words_of(segment, is_first))
         return found
 
-    def _tracked_words_of(self, text: Tracked, is_first: bool) -> list[TrackedPiece]:
+    def _tracked_words_of(self, text: Tracked, is_first: bool) -> TrackedPieces:
         pre_tokenizer = self.preparation.pre_tokenizer
         if pre_tokenizer is not None and not pre_tokenizer.is_nothing:
             return pre_tokenizer.tracked(text, is_first)
-        n_bytes = [len(character.encode()) for character in text.text]
-        starts, ends = np.repeat(text.starts, n_bytes), np.repeat(text.ends, n_bytes)
-        return [TrackedPiece(text.text.encode(), starts, ends)]
+        data, places = encoded(text.text)
+        return TrackedPieces([data], text.starts[places], text.ends[places])
 
     # ----------------------------------------------------------------------------------- parts of texts
     def decided(
@@ -436,17 +441,25 @@ class PipelineEngine(FileEngine):
     def _beginning(self, text: AnyStr, max_tokens: int, rules: Rules) -> AnyStr:
         """Return a beginning of a text that has the first ids: not the longest, if steps look far ahead.
 
-        Each try takes as long as encoding the text, so that the steps become larger after some.
+        Origins are looked for in a longer and longer beginning, until it has these ids. Each try takes as
+        long as encoding the part, so that the steps become larger after some.
         """
-        ids, _, ends = encode_with_offsets(self, text, rules)
-        if len(ids) <= max_tokens:
+        first = first_ids(self, text, max_tokens + 1, rules)
+        if len(first) <= max_tokens:
             return text
+        first, size = first[:max_tokens], 8 * max_tokens
+        while True:
+            size = _end_of_character(text, size)
+            ids, _, ends = encode_with_offsets(self, text[:size], rules)
+            if np.array_equal(ids[:max_tokens], first):
+                break
+            size = 2 * size + 1
         n, n_tries = max_tokens, 0
         while n > 0:
             part = text[: int(ends[n - 1])]
             data = utf8_of(part)
             again = self.encoder_for(data, rules, part).encode_to_numpy(data)
-            if len(again) <= max_tokens and np.array_equal(again, ids[: len(again)]):
+            if len(again) <= max_tokens and np.array_equal(again, first[: len(again)]):
                 return part
             n, n_tries = n - (1 << (n_tries >> 3)), n_tries + 1
         return text[:0]
@@ -553,6 +566,17 @@ class _TextDecoder:
         numbers = checked_ids(self._engine.vocabulary, ids)
         text = self._stream.feed([texts[number] for number in numbers])
         return text + self._stream.finish() if is_last else text
+
+
+def _end_of_character(text: str | bytes, place: int) -> int:
+    """Return the first place from one on that cuts no character, and no surrogate pair."""
+    while place < len(text) and (
+        "\ud800" <= text[place - 1 : place] < "\udc00"
+        if isinstance(text, str)
+        else not is_between_characters(text, place)
+    ):
+        place += 1
+    return place
 
 
 def _n_characters(data: bytes) -> int:

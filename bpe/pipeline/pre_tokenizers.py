@@ -56,6 +56,14 @@ class TrackedPiece:
     ends: np.ndarray
 
 
+class TrackedPieces(NamedTuple):
+    """The pieces of a text, and where the bytes of all came from."""
+
+    pieces: list[bytes]
+    starts: np.ndarray
+    ends: np.ndarray
+
+
 class _Piece(NamedTuple):
     """A piece on its way."""
 
@@ -135,8 +143,8 @@ class Replace:
 
     def slow(self, piece: _Piece, end: float) -> list[_Piece]:
         """Replace the character in a piece, slowly."""
-        places = [match.start() for match in re.finditer(re.escape(self.old), piece.text.text)]
-        return [_Piece(piece.text.edited((at, at + 1, self.new) for at in places), piece.can_be_first)]
+        spans = [match.span() for match in re.finditer(re.escape(self.old), piece.text.text)]
+        return [_Piece(piece.text.edited(spans, self.new), piece.can_be_first)]
 
 
 @dataclass(frozen=True)
@@ -149,14 +157,14 @@ class WriteBytes:
 
     def slow(self, piece: _Piece, end: float) -> list[_Piece]:
         """Write a piece, slowly: each byte came from where its character came from."""
-        text, (data, places) = piece.text, _encoded(piece.text.text)
+        text, (data, places) = piece.text, encoded(piece.text.text)
         return [_Piece(Tracked(text_of(data), text.starts[places], text.ends[places]), piece.can_be_first)]
 
 
 Operation = Cut | CutByLength | Put | Replace | WriteBytes
 
 
-def _encoded(text: str) -> tuple[bytes, np.ndarray | slice]:
+def encoded(text: str) -> tuple[bytes, np.ndarray | slice]:
     """Return UTF-8, and for each byte the character that it is of."""
     data = text.encode()
     if len(data) == len(text):
@@ -304,6 +312,11 @@ class PreTokenizer(FromEntry):
         before = operations[: max(firsts, default=0)]
         # They may drop the beginning, or cut what was made of one character.
         self._needs_places = any(isinstance(each, (Cut, CutByLength)) for each in before)
+        cuts = [i for i, each in enumerate(self._fast_operations) if isinstance(each, (Cut, CutByLength))]
+        self._n_before_cuts = cuts[0] if cuts else len(self._fast_operations)
+        self._only_cuts_then = cuts == [*range(self._n_before_cuts, len(self._fast_operations))] and all(
+            each.split.rule not in ("Removed", "Kept") for each in operations if isinstance(each, Cut)
+        )
 
     def _check(self, where: str) -> None:
         """Raise if the operations together take too much, or leave what no bytes stand for."""
@@ -344,20 +357,41 @@ class PreTokenizer(FromEntry):
         """Cut a text into pieces."""
         if self._needs_places:
             starts = np.maximum(np.arange(len(text)) - max(n_first - 1, 0), 0)
-            tracked = self.tracked(Tracked(text, starts, starts + 1), n_first > 0)
-            return [piece.data for piece in tracked]
+            return self.tracked(Tracked(text, starts, starts + 1), n_first > 0).pieces
         pieces, end = [text] if text else [], deadline_of(text)
         for operation in self._fast_operations:
-            others = pieces[1:]  # words, of which many are there more than once
-            parts_of = {piece: operation.fast(piece, False, end) for piece in set(others)}
-            parts = chain.from_iterable(map(parts_of.__getitem__, others))
-            pieces = [part for piece in pieces[:1] for part in operation.fast(piece, n_first > 0, end)]
-            pieces += parts
+            first = [part for piece in pieces[:1] for part in operation.fast(piece, n_first > 0, end)]
+            pieces = first + _each(operation, pieces[1:], end)
         if self._writes_bytes:
             return [bytes_of(piece) or b"" for piece in pieces]
         return list(map(str.encode, pieces))
 
-    def tracked(self, text: Tracked, is_first: bool) -> list[TrackedPiece]:
+    def tracked(self, text: Tracked, is_first: bool) -> TrackedPieces:
+        """Cut a text into the same pieces, with where their bytes came from.
+
+        Where nothing but cuts comes after the first cut, all bytes of the text stay in their order.
+        """
+        if not self._only_cuts_then or not len(text):
+            found = self.tracked_one_by_one(text, is_first)
+            starts, ends = ([getattr(each, name) for each in found] for name in ("starts", "ends"))
+            none = np.empty(0, np.int64)
+            return TrackedPieces(
+                [each.data for each in found], np.concatenate([none, *starts]), np.concatenate([none, *ends])
+            )
+        whole, end = _Piece(text, is_first), deadline_of(text.text)
+        for operation in self._fast_operations[: self._n_before_cuts]:
+            (whole,) = operation.slow(whole, end)
+        pieces = [whole.text.text]
+        for operation in self._fast_operations[self._n_before_cuts :]:
+            pieces = _each(operation, pieces, end)
+        if self._writes_bytes:
+            return TrackedPieces(
+                [bytes_of(piece) or b"" for piece in pieces], whole.text.starts, whole.text.ends
+            )
+        _, places = encoded(whole.text.text)
+        return TrackedPieces([*map(str.encode, pieces)], whole.text.starts[places], whole.text.ends[places])
+
+    def tracked_one_by_one(self, text: Tracked, is_first: bool) -> list[TrackedPiece]:
         """Cut a text into the same pieces, each with where its bytes came from: the slow way."""
         pieces, end = [_Piece(text, is_first)] if len(text) else [], deadline_of(text.text)
         for operation in self.operations:
@@ -367,8 +401,14 @@ class PreTokenizer(FromEntry):
     def _finished(self, text: Tracked) -> TrackedPiece:
         if self.is_byte_level:
             return TrackedPiece(bytes_of(text.text) or b"", text.starts, text.ends)
-        data, places = _encoded(text.text)
+        data, places = encoded(text.text)
         return TrackedPiece(data, text.starts[places], text.ends[places])
+
+
+def _each(operation: Operation, pieces: list[str], end: float) -> list[str]:
+    """Return what an operation makes of words, many of which are there more than once."""
+    parts_of = {piece: operation.fast(piece, False, end) for piece in set(pieces)}
+    return [*chain.from_iterable(map(parts_of.__getitem__, pieces))]
 
 
 def _read(where: str, step: dict[str, Any]) -> Step:

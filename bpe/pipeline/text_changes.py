@@ -18,6 +18,7 @@ letter, and leaves a character as it is that has a newer decomposition.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from itertools import groupby
@@ -86,6 +87,8 @@ class ByCharacter(TextChange):
         return text if self._keeps_ascii and text.isascii() else text.translate(self._table)
 
     def tracked(self, text: Tracked, most: int) -> Tracked:
+        if self._keeps_ascii and text.text.isascii():
+            return text
         parts = [*map(self.new_of, text.text)]
         return text.taking("".join(parts), [i for i, part in enumerate(parts) for _ in part])
 
@@ -200,7 +203,7 @@ class Replace(TextChange):
         return text.replace(old, self.new)
 
     def tracked(self, text: Tracked, most: int) -> Tracked:
-        return text.edited((start, end, self.new) for start, end in self._spans(text.text, most))
+        return text.edited(self._spans(text.text, most), self.new)
 
     def _spans(self, text: str, most: int) -> list[tuple[int, int]]:
         spans = self.pattern.spans(text)
@@ -225,6 +228,8 @@ FormName: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 # Python sorts marks by insertion, which takes quadratic time where they are not in order. The last two
 # characters become marks.
 _MANY_MARKS = lazy_regex(r"[\p{M}\uff9e\uff9f]{500,}")
+# What ends before ASCII neither changes with what follows nor is where that came from.
+_LINE = re.compile(r"(?<=\n)(?=[\x00-\x7f])")
 _JAMO_THAT_COMBINE = ("\u1160", "\u11ff")
 # ASCII that nothing after it combines with. "<", "=" and ">" combine with a stroke, letters with accents.
 _ALONE = frozenset(map(chr, range(128))) - set("<=>") - {c for c in map(chr, range(128)) if c.isalpha()}
@@ -253,7 +258,12 @@ class UnicodeForm(TextChange):
         return "".join(parts)
 
     def tracked(self, text: Tracked, most: int) -> Tracked:
-        return text.changed(self._changes(text.text))
+        changed, start = [], 0
+        for line in _LINE.split(text.text):
+            part = text[start : start + len(line)]
+            changed.append(part if self.plain(line, most) == line else part.changed(self._changes(line)))
+            start += len(line)
+        return Tracked.joined(changed)
 
     def _changes(self, text: str) -> list[tuple[str, int]]:
         """Return the changes to a text, as :mod:`bpe.pipeline.tracked` has them."""

@@ -35,6 +35,12 @@ class Tracked:
         places = np.arange(len(text) + 1)
         return cls(text, places[:-1], places[1:])
 
+    @classmethod
+    def joined(cls, parts: Sequence[Tracked]) -> Tracked:
+        """Return parts of a text, joined."""
+        starts, ends = ([getattr(part, name) for part in parts] for name in ("starts", "ends"))
+        return cls("".join([part.text for part in parts]), np.concatenate(starts), np.concatenate(ends))
+
     def __len__(self) -> int:
         return len(self.text)
 
@@ -48,16 +54,17 @@ class Tracked:
         at = np.asarray(places, np.int64) + 1
         return Tracked(text, np.append(first, self.starts)[at], np.append(first, self.ends)[at])
 
-    def edited(self, edits: Iterable[tuple[int, int, str]]) -> Tracked:
-        """Return the text with some parts replaced."""
-        parts, places, last = [], [np.empty(0, np.int64)], 0
-        for start, end, new in edits:
-            parts += [self.text[last:start], new]
-            places += [np.arange(last, start), np.full(len(new), end - 1)]
-            last = end
-        parts.append(self.text[last:])
-        places.append(np.arange(last, len(self)))
-        return self.taking("".join(parts), np.concatenate(places))
+    def edited(self, spans: Sequence[tuple[int, int]], new: str) -> Tracked:
+        """Return the text with the parts in some spans, in order, replaced by a text."""
+        if not spans:
+            return self
+        starts, ends = np.array(spans, np.int64).T
+        n_begun, n_ended = (np.cumsum(np.bincount(each, minlength=len(self) + 1)) for each in (starts, ends))
+        kept = np.flatnonzero(n_begun[:-1] == n_ended[:-1])
+        at = np.repeat(np.searchsorted(kept, starts), len(new))
+        places = np.insert(kept, at, np.repeat(ends - 1, len(new)))
+        between = zip([0, *ends.tolist()], [*starts.tolist(), len(self)], strict=True)
+        return self.taking(new.join([self.text[end:start] for end, start in between]), places)
 
     def prepended(self, new: str) -> Tracked:
         """Return the text with characters put before it, which came from its first; an empty one as it is."""

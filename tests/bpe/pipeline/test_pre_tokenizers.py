@@ -144,15 +144,18 @@ def theirs(entry):
 
 
 def agree(ours, peer, text):
-    pieces = ours.tracked(Tracked.of(text), True)
+    pieces = ours.tracked_one_by_one(Tracked.of(text), True)
     expected = [found for found in peer.pre_tokenize_str(text) if found[0]]  # without steps, "" is a piece
     written = [bytes_of(piece) if ours.is_byte_level else piece.encode() for piece, _ in expected]
     assert [piece.data for piece in pieces] == written, text
     assert [(piece.starts[0], piece.ends[-1]) for piece in pieces] == [place for _, place in expected], text
     assert all(len(piece.data) == len(piece.starts) == len(piece.ends) for piece in pieces)
     for is_first in (True, False):
-        slow = [piece.data for piece in ours.tracked(Tracked.of(text), is_first)]
-        assert ours(text, is_first) == slow, (text, is_first)
+        slow = ours.tracked_one_by_one(Tracked.of(text), is_first)
+        fast = ours.tracked(Tracked.of(text), is_first)
+        assert ours(text, is_first) == fast.pieces == [piece.data for piece in slow], (text, is_first)
+        assert fast.starts.tolist() == [start for piece in slow for start in piece.starts]
+        assert fast.ends.tolist() == [end for piece in slow for end in piece.ends]
 
 
 @pytest.mark.parametrize("entry", STEPS, ids=IDS)
@@ -203,25 +206,25 @@ def test_nothing(entry):
     assert not ours.is_byte_level
     assert ours("a é", True) == ["a é".encode()]
     assert ours("", True) == []
-    assert ours.tracked(Tracked.of(""), True) == []
+    assert ours.tracked(Tracked.of(""), True).pieces == []
 
 
 def test_bytes_of_a_character_may_be_parted():
     """After ByteLevel a character is as many as it has bytes; each of them came from the whole character."""
     ours = PreTokenizer.of(sequence(byte_level(), {"type": "FixedLength", "length": 2}))
     assert ours("a中b", True) == [b"a\xe4", b"\xb8\xad", b"b"]
-    pieces = ours.tracked(Tracked.of("a中b"), True)
+    pieces = ours.tracked_one_by_one(Tracked.of("a中b"), True)
     assert [piece.starts.tolist() for piece in pieces] == [[0, 1], [1, 1], [2]]
     twice = PreTokenizer.of(sequence(byte_level(), byte_level()))
     assert twice("é", True) == ["Ã©".encode()]
 
 
 def test_origins_are_those_of_the_given_text():
-    normalized = Tracked.of("Héllo  World").edited([(1, 2, "e"), (5, 7, "_")])
+    normalized = Tracked.of("Héllo  World").edited([(1, 2)], "e").edited([(5, 7)], "_")
     for entry in (metaspace("first", replacement="_"), sequence(DIGITS, byte_level(True, True))):
         ours = PreTokenizer.of(entry)
-        assert [piece.data for piece in ours.tracked(normalized, False)] == ours(normalized.text, False)
-    pieces = PreTokenizer.of(metaspace("first", replacement="_")).tracked(normalized, True)
+        assert ours.tracked(normalized, False).pieces == ours(normalized.text, False)
+    pieces = PreTokenizer.of(metaspace("first", replacement="_")).tracked_one_by_one(normalized, True)
     assert [(piece.data, piece.starts.tolist()) for piece in pieces] == [
         (b"_Hello", [0, 0, 1, 2, 3, 4]),
         (b"_World", [6, 7, 8, 9, 10, 11]),
@@ -235,7 +238,7 @@ def test_scripts(text):
     wanted = tokenizers.pre_tokenizers.UnicodeScripts().pre_tokenize_str(text)
     ours = PreTokenizer.of({"type": "UnicodeScripts"})
     assert ours(text, True) == [piece.encode() for piece, _ in wanted]
-    tracked = ours.tracked(Tracked.of(text), True)
+    tracked = ours.tracked_one_by_one(Tracked.of(text), True)
     assert [(piece.starts[0], piece.ends[-1]) for piece in tracked] == [span for _, span in wanted]
 
 
@@ -345,7 +348,7 @@ def is_unassigned(character):
 def test_every_character(entry, n_codes, is_new):
     """Which characters are cut off differs in those only that are newer than the older table."""
     text = "a" + "".join(f"{chr(code)}a" for code in range(n_codes) if not 0xD800 <= code < 0xE000)
-    ours = PreTokenizer.of(entry).tracked(Tracked.of(text), True)
+    ours = PreTokenizer.of(entry).tracked_one_by_one(Tracked.of(text), True)
     mine = {place for piece in ours for place in (piece.starts[0], piece.ends[-1])}
     found = {place for _, span in theirs(entry).pre_tokenize_str(text) for place in span}
     others = {text[place] if text[place] != "a" else text[place - 1] for place in mine ^ found}
