@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe import reference
-from bpe.encoding import batches as encode_module
 from bpe.encoding import appendable, streams
+from bpe.encoding import batches as encode_module
 from bpe.support.text import as_array, as_text
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary.vocabulary import Vocabulary

@@ -47,7 +47,7 @@ def seams(draw):
     if how == "mixed":
         ids = [
             *ids,
-            *draw(st.lists(st.sampled_from([900, 901]), max_size=2)),
+            *draw(st.lists(st.sampled_from([900, 901]), min_size=1, max_size=2)),  # else they may merge
             *tok.encode_ordinary(draw(datas)),
         ]
     if how == "sampled":
