@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
-import inspect
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, AnyStr, TypeAlias, Unpack
 
@@ -20,8 +19,15 @@ from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import StreamDecoder, StreamEncoder, encode_parts
 from bpe.pipeline.engine import engine_of
 from bpe.splitting.pattern import Dialect, Pattern, everything_compiled
-from bpe.splitting.specials import NO_TOKENS, Rules, SpecialOptions, Specials, takes_special_options
-from bpe.support.old_names import NEW_NAME_OF, OldName
+from bpe.splitting.specials import (
+    NO_TOKENS,
+    Rules,
+    SpecialOptions,
+    Specials,
+    check_names,
+    takes_special_options,
+)
+from bpe.support.old_names import OldName
 from bpe.support.progress import Progress
 from bpe.support.text import as_bytes, as_text, utf8_of
 from bpe.vocabulary.given import (
@@ -224,7 +230,21 @@ class Tokenizer:
             return cls._of(*open_parts(path, compiled_only=compiled_only, **given))
 
     def save(self, path: PathLike) -> None:
-        """Write the tokenizer to a JSON file, atomically: the file never holds only a part."""
+        """Write the tokenizer to a JSON file, atomically: the file never holds only a part.
+
+        It has the format of this package, whatever its name is; a warning says so if the name is that of
+        another format, such as ``tokenizer.json``.
+        """
+        from bpe.formats.conversion import FORMATS, guess_format
+
+        with contextlib.suppress(ValueError):  # the name tells no format
+            named = guess_format(path)
+            if named in FORMATS[1:] and not os.path.isdir(path):
+                warnings.warn(
+                    f"{os.fspath(path)} has the name of a {named} file, but the format of this package: "
+                    f"save_{named}(path) and bpe convert write what other programs read",
+                    stacklevel=2,
+                )
         self._write(path, "native")
 
     # bpe.formats.conversion has a table of what each format can hold; saving anything else is a ValueError.
@@ -384,8 +404,8 @@ class Tokenizer:
             those of the attribute :attr:`allowed_special`, which is empty unless it was set.
         disallowed_special : "all" or collection of str
             Strings that are an error; "all" stands for all special tokens that are not allowed. One that is
-            neither allowed nor disallowed is ordinary text. With ``()`` that is all of them, unless
-            the tokenizer allows some by default: then pass ``allowed_special=()``, too.
+            neither allowed nor disallowed is ordinary text. With ``()``, none is an error; those that the
+            tokenizer allows by default are still found, unless ``allowed_special=()`` is given, too.
         add_special_tokens : bool
             Add the ids that the post-processor of a ``tokenizer.json`` puts before and after a text.
 
@@ -608,7 +628,7 @@ class Tokenizer:
 
         The result is the longest beginning of the text that ends between characters and has its first k
         tokens, ``encode(result) == encode(text)[:k]``, for a ``k <= max_tokens``. Only the beginning is read.
-        With the steps of a ``tokenizer.json``, all of it is read, and a longer beginning may fit.
+        With the steps of a ``tokenizer.json``, a longer beginning may fit.
 
         Examples
         --------
@@ -635,13 +655,8 @@ class Tokenizer:
 
     def _rules(self, method: str, special: SpecialOptions) -> Rules:
         """Return the rules of a call; a TypeError names the method that was called."""
-        for name in special:
-            if name not in SpecialOptions.__annotations__:
-                own = inspect.signature(getattr(self, method)).parameters.keys() - {"special"}
-                known = [*own, *SpecialOptions.__annotations__]
-                close = [*filter(None, [NEW_NAME_OF.get(name)]), *difflib.get_close_matches(name, known)]
-                hint = f". Did you mean {close[0]!r}?" if close else ""
-                raise TypeError(f"Tokenizer.{method}() got an unexpected keyword argument {name!r}{hint}")
+        if special:
+            check_names(special, getattr(Tokenizer, method))
         return self.engine.rules_of(**special)
 
     # ------------------------------------------------------------------------------------ ids to text
@@ -693,9 +708,9 @@ class Tokenizer:
         """
         return offsets.decode_with_offsets(self.engine, ids)
 
-    def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
+    def stream_decoder(self, errors: str = "replace", *, skip_special_tokens: bool = False) -> StreamDecoder:
         """Return a decoder of ids that come in parts, with ``feed(ids)`` and ``finish()``."""
-        return StreamDecoder(self.engine, errors)
+        return StreamDecoder(self.engine, errors, skip_special_tokens)
 
     def is_canonical(
         self,
@@ -709,8 +724,8 @@ class Tokenizer:
         What is between two special ids is a text by itself, whatever it spells. With `allowed_special`, all
         is one text instead, in which these special tokens are found. :mod:`bpe.ids` tells where ids differ.
 
-        With `prefix`, return whether the ids of some text, which is UTF-8, begin with these. Two line ends of
-        which a text goes on may not be the ids of a text that ends there. Where
+        With `prefix`, return whether the ids of some text, which is UTF-8, begin with these. That can be true
+        of ids that no text has by itself, such as those of a text that ends inside a word. Where
         :attr:`bpe.ids.CanonicalState.is_exact` is false, True may be wrong.
 
         Raises
@@ -823,7 +838,8 @@ class Tokenizer:
         text, vocabulary = as_text(token, "a token"), self.engine.vocabulary
         token_id = vocabulary.id_of.get(as_bytes(text), vocabulary.cut_tokens.get(text))
         if token_id is None:
-            raise KeyError(token)
+            hint = ": a space is written as a space" if text[:1] in ("\u0120", "\u2581") else ""
+            raise KeyError(f"there is no token {token!r}{hint}")
         return token_id
 
     def audit(

@@ -12,14 +12,15 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from operator import index as as_index
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
 from bpe.corpus import Corpus, CorpusLike
 from bpe.splitting.pattern import Pattern
+from bpe.support.integers import as_integer
 from bpe.support.progress import Progress, progress_bar
+from bpe.support.threads import n_threads
 from bpe.tokenizer import Tokenizer
 from bpe.training.options import ALL_BYTES, Keep, Like, Options, Selection, Ties, choice
 from bpe.training.plain_trainer import learn_small
@@ -484,8 +485,12 @@ def train(
     >>> tok.encode("lower")
     [257, 101, 114]
     """
-    if threads is not None and as_index(threads) < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
+    n_threads(threads)  # raises here, not after the counting
+    if isinstance(special_tokens, Mapping):
+        raise TypeError(
+            "special_tokens must be a list: they get the ids after the merges. Tokenizer.with_special_tokens "
+            "adds tokens with ids of your own"
+        )
     options = Options(
         ties=ties,
         min_count=min_count,
@@ -754,11 +759,11 @@ def train_parity(
 
     texts, dev_texts = _checked(languages, dev)
     goals = _ratios(languages, dev, ratios)
-    if window is not None and as_index(window) < 1:
+    if window is not None and as_integer(window, "window") < 1:
         raise ValueError(f"window must be at least 1, not {window}")
     if not (math.isfinite(alpha) and alpha > 0):
         raise ValueError(f"alpha must be a finite number above 0, not {alpha}")
-    if as_index(n_global) < 0:
+    if as_integer(n_global, "n_global") < 0:
         raise ValueError(f"n_global must be at least 0, not {n_global}")
     choice(ties, "ties", PARITY_TIES)
     options = Options(ties=ties, min_count=min_count, max_token_length=max_token_length, like=like)

@@ -1,8 +1,12 @@
 """Encoding and decoding with a tokenizer that was trained on the text."""
 
+import json
 import pickle
+import tempfile
+from pathlib import Path
 
 import bpe
+import bpe.ids
 from bpe import reference
 
 from ._common import CORPORA, SMALL, text_of, vocab_size_of
@@ -127,3 +131,65 @@ class Batch(_Trained):
 
     def time_decode(self, tokenizers, corpus, threads):
         self.tokenizer.decode_batch(self.ids)
+
+
+class Parts(_Trained):
+    """Places of tokens, and texts cut to a number of tokens, without and with steps of a tokenizer.json."""
+
+    params = (CORPORA, ("none", "Metaspace"))
+    param_names = ("corpus", "steps")
+
+    def setup(self, tokenizers, corpus, steps):
+        self.tokenizer, self.text = tokenizers[corpus], text_of(corpus)
+        if steps != "none":
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder, "tokenizer.json")
+                self.tokenizer.save_huggingface(file)
+                document = json.loads(file.read_text())
+                document["normalizer"] = {"type": "NFC"}
+                metaspace = {
+                    "type": "Metaspace",
+                    "replacement": "_",
+                    "prepend_scheme": "never",
+                    "split": True,
+                }
+                byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+                document["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [metaspace, byte_level]}
+                file.write_text(json.dumps(document))
+                self.tokenizer = bpe.Tokenizer.load(file)
+        ids, _, ends = self.tokenizer.encode_with_offsets(self.text)
+        if ids.tolist() != self.tokenizer.encode(self.text) or ends[-1] != len(self.text):
+            raise AssertionError(f"{corpus}: the tokens are not those of the text")
+        self.tokenizer.truncate(self.text, 512)
+
+    def time_offsets(self, tokenizers, corpus, steps):
+        self.tokenizer.encode_with_offsets(self.text)
+
+    def time_truncate(self, tokenizers, corpus, steps):
+        self.tokenizer.truncate(self.text, 512)
+
+    def time_chunks(self, tokenizers, corpus, steps):
+        bpe.ids.chunks(self.tokenizer, self.text[:100_000], 512)
+
+
+class LongPiece:
+    """The beginning of a text without spaces, which a pattern leaves whole."""
+
+    version = "1"
+    number = 1
+    repeat = (3, 10, 5.0)
+
+    def setup(self):
+        tokens = {value: bytes([value]) for value in range(256)} | {256: "\u65e5".encode()}
+        merges = [(b"\xe6", b"\x97"), (b"\xe6\x97", b"\xa5")]
+        tokens[257] = b"\xe6\x97"
+        self.tokenizer = bpe.Tokenizer(token_bytes=tokens, merges=merges, pattern="cl100k")
+        self.text = "\u65e5" * (2_000 if SMALL else 200_000)
+        if self.tokenizer.truncate(self.text, 512) != self.text[:512]:
+            raise AssertionError("not the beginning")
+
+    def time_truncate(self):
+        self.tokenizer.truncate(self.text, 512)
+
+    def time_chunks(self):
+        bpe.ids.chunks(self.tokenizer, self.text, 512)

@@ -29,7 +29,7 @@ STATUSES: tuple[Status, ...] = ("live", "rank-dead", "pattern-dead", "unknown")
 MOST_IDS = 1 << 24  # there is a count of uses for each
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
     """The status of every token of a vocabulary, and figures of texts; ``Tokenizer.audit`` returns one.
 
@@ -69,6 +69,10 @@ class Audit:
     same_but_case: list[list[int]]
     same_but_space: list[list[int]]
     renyi_efficiency: float
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{n:,} {status}" for status, n in self.n_by_status.items() if n)
+        return f"<Audit of {len(self.status_of):,} tokens: {found}>"
 
     def with_status(self, status: Status) -> list[int]:
         """Return the ids that have a status, in ascending order.

@@ -6,7 +6,6 @@ import glob
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import index as as_index
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -15,6 +14,7 @@ from bpe.corpus.records import RECORD_BYTES, json_lines, parquet_rows
 from bpe.corpus.validity import Errors, check_errors, clean_blocks, clean_document
 from bpe.support.arrow import ArrowTexts, arrow_texts
 from bpe.support.files import refuse_inputs
+from bpe.support.integers import as_integer
 
 _Advance: TypeAlias = Callable[[int], object]
 Format: TypeAlias = Literal["text", "jsonl", "parquet"]
@@ -113,7 +113,7 @@ class Corpus:
         if not isinstance(field, str):
             raise TypeError(f"field must be str, not {type(field).__name__}")
         check_errors(errors)
-        if as_index(max_record_bytes) < 1:
+        if as_integer(max_record_bytes, "max_record_bytes") < 1:
             raise ValueError(f"max_record_bytes must be at least 1, not {max_record_bytes}")
         if format not in (None, *_KIND_OF):
             raise ValueError(f"format must be one of {', '.join(map(repr, _KIND_OF))}, not {format!r}")
@@ -437,12 +437,12 @@ def _in_blocks(document: bytes, block_bytes: int) -> Iterable[bytes]:
 
 
 def _refuse_names(items: Sequence[Any]) -> None:
-    """Raise a ValueError if all str among the first hundred items are names of existing files."""
+    """Raise a ValueError if all str among the first hundred items are names of files or folders."""
     texts = [item for item in items[:_LOOKED_AT] if isinstance(item, str)]
-    if texts and all(len(text) <= _LONGEST_NAME and os.path.isfile(text) for text in texts):
+    if texts and all(len(text) <= _LONGEST_NAME and os.path.exists(text) for text in texts):
         raise ValueError(
-            f"the documents are names of files, such as {texts[0]!r:.100}: a path must be pathlib.Path(...). "
-            "If the name itself is the text, give it as bytes"
+            f"the documents are names of files or folders, such as {texts[0]!r:.100}: "
+            "a path must be pathlib.Path(...). If the name itself is the text, give it as bytes"
         )
 
 

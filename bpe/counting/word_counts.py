@@ -23,6 +23,7 @@ from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.special_search import SpecialSearch, search_for
 from bpe.support.files import atomic_write
+from bpe.support.integers import as_integer
 from bpe.support.progress import Progress
 from bpe.support.text import as_bytes, as_text
 from bpe.vocabulary.vocabulary import check_specials
@@ -466,7 +467,7 @@ class WordCounts:
         >>> list(WordCounts({"low": 5, "lowest": 1}).prune(2).items())
         [(b'low', 5)]
         """
-        min_count = min(index(min_count), INT64_MAX)
+        min_count = min(as_integer(min_count, "min_count"), INT64_MAX)
         keeps = self.to_arrays()[2] >= max(min_count, 1)
         return self._of_counter(filtered(self._counter, keeps), *self._rules())
 

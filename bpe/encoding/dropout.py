@@ -10,12 +10,12 @@ Provilkov, Emelianenko and Voita, "BPE-Dropout: Simple and Effective Subword Reg
 from __future__ import annotations
 
 from numbers import Real
-from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bpe.splitting.specials import Rules
+from bpe.support.integers import as_integer
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def encode_with_dropout(
     if not 0 <= dropout <= 1:
         raise ValueError(f"dropout must be a probability, from 0 to 1, not {dropout}")
     merger, data = engine.merger, utf8_of(text)
-    state = np.array([index(seed) & 2**64 - 1], np.uint64)
+    state = np.array([as_integer(seed, "seed") & 2**64 - 1], np.uint64)
     rules.refuse(text)
     ids: list[int] = [*rules.around[0]]
     for i, part in enumerate(rules.allowed.split(data)):

@@ -28,7 +28,7 @@ import numpy as np
 
 from bpe.encoding.kernels.linked_pieces import Ranks, arrays_for, new_pieces
 from bpe.encoding.kernels.memory import SPARE_IDS, encode_pieces, encode_small, make_room, new_memory
-from bpe.encoding.symbols import BYTES, ModelOptions, Symbols
+from bpe.encoding.symbols import BYTES, ModelOptions, Symbols, UnknownBytesError
 from bpe.splitting.pattern import Pattern
 from bpe.support.text import as_array
 from bpe.support.threads import in_background, made_lazily, n_threads
@@ -183,7 +183,8 @@ class Encoder:
         """Encode texts, or pieces that are cut already, and return how many bytes each id stands for, too."""
         symbols, _, id_offsets = self._encode(data, _checked(ends, len(data)), given=offsets, spelled=True)
         id_offsets = _with_empty(id_offsets, len(ends))
-        return self._symbols.ids_with_lengths(symbols, id_offsets, self._n_bytes_of[symbols])
+        with self._naming_unknown(as_array(data) if isinstance(data, bytes) else data, symbols):
+            return self._symbols.ids_with_lengths(symbols, id_offsets, self._n_bytes_of[symbols])
 
     @made_lazily
     def _n_bytes_of(self) -> np.ndarray:
@@ -239,8 +240,24 @@ class Encoder:
         marks, id_offsets = np.concatenate(all_marks), np.concatenate(all_id_offsets)
         if spelled or self._symbols.are_tokens:
             return ids, marks, id_offsets
-        ids, id_offsets = self._symbols.ids(ids, id_offsets)
+        with self._naming_unknown(held, ids):
+            ids, id_offsets = self._symbols.ids(ids, id_offsets)
         return ids, marks, id_offsets
+
+    @contextmanager
+    def _naming_unknown(self, data: np.ndarray, symbols: np.ndarray) -> Iterator[None]:
+        """Name the first character that no token stands for in the error that says so."""
+        try:
+            yield
+        except UnknownBytesError as error:
+            unknown = [self._symbols.first + i for i, ids in enumerate(self._symbols.ids_of) if ids is None]
+            first = int(np.argmax(np.isin(symbols, unknown)))
+            place = int(self._n_bytes_of[symbols[:first]].sum())
+            while place and data[place] & 0xC0 == 0x80:
+                place -= 1
+            character = bytes(data[place : place + 4]).decode(errors="replace")[:1]
+            name = str(error) if character in ("", "\ufffd") else repr(character)
+            raise ValueError(f"the text has {name}, which no token of the vocabulary stands for") from None
 
     def _blocks(
         self, worker: _Worker, data: np.ndarray, ends: np.ndarray

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, pairwise
-from operator import index
 from typing import TYPE_CHECKING, Any, AnyStr, Literal, cast
 
 import numpy as np
@@ -45,6 +44,7 @@ from bpe.splitting.specials import (
     as_set,
     make_rules,
 )
+from bpe.support.integers import as_integer
 from bpe.support.text import ends_of, is_between_characters, utf8_of
 from bpe.support.threads import made_lazily, made_under_lock
 from bpe.vocabulary.parts import Packed, packed, unpacked
@@ -470,6 +470,6 @@ def _holds_any(data: bytes | bytearray | np.ndarray, needles: tuple[bytes, ...])
 
 
 def _not_negative(number: int, name: str) -> int:
-    if index(number) < 0:
+    if as_integer(number, name) < 0:
         raise ValueError(f"{name} must be at least 0, not {number}")
-    return index(number)
+    return int(number)

@@ -11,10 +11,11 @@
 
 from __future__ import annotations
 
-from operator import index as as_index
 from typing import Literal
 
 import numpy as np
+
+from bpe.support.integers import as_integer
 
 
 def pad_batch(
@@ -33,12 +34,12 @@ def pad_batch(
     offsets : (texts + 1,) array of integers
         Both as :meth:`Tokenizer.encode_batch_to_numpy` returns them, or as they are read from a file of ids.
     pad_id : int
-        The id of padding, such as ``tok.role_ids["pad"]``. A model does not see it if it takes the mask.
+        The id of padding, such as ``tok.role_ids["pad"]``. A model that is given the mask ignores it.
     length : int, optional
         The length of all rows; only the first `length` ids of a longer text are kept. By default, that of
         the longest text.
     side : {"right", "left"}
-        Where the padding is: after the ids, or before them, as it is to generate text.
+        Where the padding is: after the ids, or before them, which generation of text requires.
 
     Returns
     -------
@@ -70,9 +71,9 @@ def pad_batch(
     lengths = offsets[1:] - offsets[:-1]
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(ids) or (lengths < 0).any():
         raise ValueError(f"offsets must rise from 0 to {len(ids)}, the number of ids")
-    if as_index(pad_id) < 0:
+    if as_integer(pad_id, "pad_id") < 0:
         raise ValueError(f"pad_id must be at least 0, not {pad_id}")
-    if length is not None and as_index(length) < 0:
+    if length is not None and as_integer(length, "length") < 0:
         raise ValueError(f"length must be at least 0, not {length}")
     if side not in ("right", "left"):
         raise ValueError(f"side must be 'right' or 'left', not {side!r}")

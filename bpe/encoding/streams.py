@@ -331,6 +331,8 @@ class StreamDecoder:
     ----------
     engine : Engine
     errors : str
+    skip_special_tokens : bool
+        Whether ids of special tokens are left out.
 
     Examples
     --------
@@ -340,9 +342,10 @@ class StreamDecoder:
     ('ca', '', 'é', '')
     """
 
-    def __init__(self, engine: Engine, errors: str) -> None:
+    def __init__(self, engine: Engine, errors: str, skip_special_tokens: bool = False) -> None:
         codecs.lookup_error(errors)
         self._decoder = engine.part_decoder(errors)
+        self._taken = engine.without_special if skip_special_tokens else None
         self._running: list[None] = []
 
     def feed(self, ids: int | Iterable[int] | np.ndarray) -> str:
@@ -371,7 +374,8 @@ class StreamDecoder:
         >>> bpe.train(["low"], vocab_size=256, progress=False).stream_decoder().feed([104, 105])
         'hi'
         """
-        return self._decode([ids] if isinstance(ids, (int, np.integer)) else ids)
+        some = [ids] if isinstance(ids, (int, np.integer)) else ids
+        return self._decode(some if self._taken is None else self._taken(some))
 
     def finish(self) -> str:
         r"""Return what an incomplete character at the end stands for, and begin a new text.

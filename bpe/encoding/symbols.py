@@ -48,6 +48,10 @@ class ModelOptions(NamedTuple):
 BYTES = ModelOptions()
 
 
+class UnknownBytesError(ValueError):
+    """Bytes of a text that no token stands for; the message is their name."""
+
+
 class Symbols(NamedTuple):
     r"""Merges from bytes on, and what symbols that are not tokens stand for."""
 
@@ -119,14 +123,10 @@ class Symbols(NamedTuple):
     def _ids_of(self, symbol: int) -> tuple[int, ...]:
         ids = self.ids_of[symbol - self.first]
         if ids is None:
-            name = self._name(self.spelled[symbol - self.first])
-            raise ValueError(f"the text has {name}, which no token of the vocabulary stands for")
+            spelled = self.spelled[symbol - self.first]
+            hexadecimal = " ".join(f"0x{value:02X}" for value in spelled)
+            raise UnknownBytesError(f"the byte{'s' * (len(spelled) > 1)} {hexadecimal}")
         return ids
-
-    @staticmethod
-    def _name(spelled: bytes) -> str:
-        hexadecimal = " ".join(f"0x{value:02X}" for value in spelled)
-        return f"the byte{'s' * (len(spelled) > 1)} {hexadecimal}"
 
 
 class _Speller:

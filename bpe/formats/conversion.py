@@ -86,7 +86,7 @@ def guess_format(path: str | os.PathLike[str]) -> str:
     if path.suffix == ".json":
         is_other = path.name == TOKENIZER or path.name.endswith(".hf.json")
         return "huggingface" if is_other else "native"
-    raise ValueError(f"the name does not tell the format: give one of {', '.join(FORMATS)}")
+    raise ValueError(f"the name does not tell the format: it may be {', '.join(FORMATS)}")
 
 
 def _module_of(format: str) -> Any:

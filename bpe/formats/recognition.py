@@ -55,7 +55,11 @@ def find(path: str | os.PathLike[str]) -> Found:
         file = file_in(path)
         with naming(file.name):
             return find(file)
-    data = read_bytes(path)
+    try:
+        data = read_bytes(path)
+    except FileNotFoundError as error:
+        problem = "no such file or folder, and nothing is downloaded"
+        raise FileNotFoundError(error.errno, problem, os.fspath(path)) from None
     if data.startswith(_SAVED):
         return Found("native", path, read_json(data))
     if path.name in GPT2_MERGES:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import TYPE_CHECKING, AnyStr, NamedTuple, Unpack
 
 import numpy as np
 
-from bpe.splitting.specials import SpecialOptions, takes_special_options
+from bpe.splitting.specials import SpecialOptions, check_names, takes_special_options
+from bpe.support.integers import as_integer
 from bpe.support.text import is_between_characters
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def chunks(
     text : str or bytes
     max_tokens : int
     overlap : int
-        A chunk begins with the last tokens of the one before, so many of them; fewer where they would be all
-        of a chunk, or cut a character.
+        With how many of the last tokens of the chunk before a chunk begins; with fewer where they would be
+        all of a chunk, or cut a character.
     **special
         As for :meth:`bpe.Tokenizer.encode`.
 
@@ -75,11 +75,14 @@ def chunks(
     >>> [text[start:end] for start, end, _ in bpe.ids.chunks(tok, text, 3)]
     ['low low', ' lowe', 'r']
     """
-    max_tokens, overlap = index(max_tokens), index(overlap)
+    if not hasattr(tok, "engine"):
+        raise TypeError(f"tok must be a Tokenizer, not {type(tok).__name__}")
+    max_tokens, overlap = as_integer(max_tokens, "max_tokens"), as_integer(overlap, "overlap")
+    if max_tokens < 1:
+        raise ValueError(f"max_tokens must be at least 1, not {max_tokens}")
     if not 0 <= overlap < max_tokens:
-        raise ValueError(
-            f"max_tokens must be at least 1 and overlap from 0 to max_tokens - 1, not {max_tokens}, {overlap}"
-        )
+        raise ValueError(f"overlap must be from 0 to max_tokens - 1, {max_tokens - 1}, not {overlap}")
+    check_names(special, chunks)
     tok.engine.rules_of(**special).refuse(text)
     found: list[Chunk] = []
     starts: list[int] = [0]

@@ -14,7 +14,7 @@ compiled has no safe cuts, and steps of a ``tokenizer.json`` may look far: then 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, zip_longest
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
@@ -24,7 +24,14 @@ from bpe.encoding.canonicity import id_array
 from bpe.encoding.decoding import checked_ids
 from bpe.encoding.streams import Begins
 from bpe.splitting.boundaries import cut_inside
-from bpe.splitting.specials import NOTHING_AROUND, Rules, SpecialOptions, refusal, takes_special_options
+from bpe.splitting.specials import (
+    NOTHING_AROUND,
+    Rules,
+    SpecialOptions,
+    check_names,
+    refusal,
+    takes_special_options,
+)
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
@@ -87,7 +94,7 @@ def append(
     >>> n_keep, new_ids, ids[:n_keep] + new_ids == tok.encode("low lower")
     (2, [257, 101, 114], True)
     """
-    return _append(tok.engine, ids, len(ids), text, _rules_of(tok, special))
+    return _append(tok.engine, ids, len(ids), text, _rules_of(tok, special, append))
 
 
 def _append(engine: Engine, ids: Ids, n_ids: int, text: str | bytes, rules: Rules) -> tuple[int, list[int]]:
@@ -146,7 +153,7 @@ def continue_ids(tok: Tokenizer, ids: Ids, text: str | bytes, **special: Unpack[
     >>> tok.decode([108, 111]), bpe.ids.continue_ids(tok, [108, 111], "w low")
     ('lo', [119, 32, 257])
     """
-    return _continue(tok.engine, ids, len(ids), text, _rules_of(tok, special))
+    return _continue(tok.engine, ids, len(ids), text, _rules_of(tok, special, continue_ids))
 
 
 def _continue(engine: Engine, ids: Ids, n_ids: int, text: str | bytes, rules: Rules) -> list[int]:
@@ -242,7 +249,7 @@ def reuse(
     """
     if keep not in ("canonical", "ids"):
         raise ValueError(f"keep must be 'canonical' or 'ids', not {keep!r}")
-    engine, rules = tok.engine, _rules_of(tok, special)
+    engine, rules = tok.engine, _rules_of(tok, special, reuse)
     if not engine.is_lossless:
         return _reuse_by_encoding(engine, ids, text, rules, keep)
     if old_text is None:
@@ -299,8 +306,9 @@ def _listed(ids: Ids) -> list[int]:
     return ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
 
 
-def _rules_of(tok: Tokenizer, special: SpecialOptions) -> Rules:
-    """Return the rules of a call; nothing can be put around a text that goes on."""
+def _rules_of(tok: Tokenizer, special: SpecialOptions, function: Callable[..., Any]) -> Rules:
+    """Return the rules of a call of a function; nothing can be put around a text that goes on."""
+    check_names(special, function)
     rules = tok.engine.rules_of(**special)
     if special.get("add_special_tokens") or rules.around != NOTHING_AROUND:
         raise ValueError(

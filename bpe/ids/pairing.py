@@ -21,7 +21,7 @@ from bpe.encoding.batches import encode_batch_to_numpy
 from bpe.encoding.canonicity import id_array
 from bpe.encoding.decoding import checked_ids
 from bpe.splitting.pattern import is_plain_allowed
-from bpe.splitting.specials import SpecialOptions, takes_special_options
+from bpe.splitting.specials import SpecialOptions, check_names, takes_special_options
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ def align_text(a: Tokenizer, b: Tokenizer, text: str | bytes, **special: Unpack[
     >>> bpe.ids.align_text(a, b, "lower")
     (array([0, 1, 3]), array([0, 3, 4]), array([0, 3, 5]))
     """
+    check_names(special, align_text)
     spans = []
     for tok in (a, b):
         _, starts, ends = tok.engine.encode_with_origins(text, tok.engine.rules_of(**special))

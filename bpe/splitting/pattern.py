@@ -183,6 +183,8 @@ class Pattern:
         given = (sources,) if isinstance(sources, str) else tuple(sources)
         if not given or not all(given):
             raise ValueError(f"a pattern requires an expression that is not empty. {_HELP}")
+        if isinstance(sources, str) and sources in PATTERNS:
+            raise ValueError(f"{sources!r} is the name of a pattern: write Pattern.of({sources!r})")
         try:
             sources = tuple(translated(source, dialect) for source in given)
             check_expressions(sources)

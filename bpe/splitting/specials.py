@@ -9,10 +9,12 @@ Added tokens are found in the same search, and need not be allowed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from bpe.splitting.special_search import cached_by_size, exact_bytes, search_for
+from bpe.support.old_names import NEW_NAME_OF
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
 Around: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # ids put before and after those of a text
@@ -44,6 +46,17 @@ def takes_special_options(function: Function) -> Function:
     parameters = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
     function.__signature__ = own.replace(parameters=[*parameters, *_SHOWN])  # type: ignore[attr-defined]
     return function
+
+
+def check_names(special: SpecialOptions, function: Callable[..., Any]) -> None:
+    """Raise a TypeError that names the function if there is an option that it does not have."""
+    for name in special:
+        if name not in SpecialOptions.__annotations__:
+            known = [each for each in signature(function).parameters if each != "special"]
+            close = [*filter(None, [NEW_NAME_OF.get(name)]), *get_close_matches(name, known, cutoff=0.5)]
+            hint = f". Did you mean {close[0]!r}?" if close else ""
+            called = function.__qualname__
+            raise TypeError(f"{called}() got an unexpected keyword argument {name!r}{hint}")
 
 
 class Rules:

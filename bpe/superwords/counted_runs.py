@@ -17,7 +17,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from functools import partial
-from operator import add, index
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,7 @@ from bpe.superwords.run_counts import (
 )
 from bpe.superwords.runs_file import Counted
 from bpe.support.files import atomic_write
+from bpe.support.integers import as_integer
 from bpe.support.memory import free_memory_kept
 from bpe.support.progress import Progress, progress_bar
 from bpe.training.state import Runs
@@ -308,7 +309,9 @@ class RunCounts:
         >>> dict(counts.prune(2)), dict(RunCounts.from_corpus(["at sea, at sea at sea"]).prune(2))
         ({}, {(b' at', b' sea'): 2})
         """
-        tokens, offsets, counts = runs_of_rows(self.rows(), min(index(min_count), INT64_MAX))
+        tokens, offsets, counts = runs_of_rows(
+            self.rows(), min(as_integer(min_count, "min_count"), INT64_MAX)
+        )
         runs = ByteCounter.from_arrays(tokens.view(np.uint8), offsets * ID_BYTES, counts)
         return self._of_parts(self.words, runs, self._parts)
 

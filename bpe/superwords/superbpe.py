@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from operator import index as as_index
 from typing import cast
 
 import numpy as np
@@ -29,6 +28,7 @@ from bpe.splitting.pattern import Pattern
 from bpe.superwords.pair_sketch import PairSketch
 from bpe.superwords.piece_ids import token_ids
 from bpe.superwords.run_counts import runs_in
+from bpe.support.integers import as_integer
 from bpe.support.progress import Progress
 from bpe.support.threads import in_background
 from bpe.training.learner import Learner, Training
@@ -72,7 +72,7 @@ class SuperBPE:
     pattern: str | Iterable[str] | Pattern | None = None
 
     def __post_init__(self) -> None:
-        as_index(self.first_merges)
+        as_integer(self.first_merges, "first_merges")
         wide = WIDE_PATTERN if self.pattern is None else self.pattern
         object.__setattr__(self, "pattern", Pattern.of(wide))
 

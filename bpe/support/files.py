@@ -75,7 +75,7 @@ def _size_in_errors(file: BinaryIO, n_bytes: int | None = None) -> Iterator[None
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file, or replace one, in one step: its permissions, and a symbolic link to it, are kept."""
     target = resolve_links(path)
-    if target.is_dir():
+    if target.is_dir() or os.fspath(path).endswith(("/", os.sep)):
         raise IsADirectoryError(f"{target} is a folder: a file name is required")
     if target.exists() and not target.is_file():  # a pipe or a device, which cannot be replaced
         with naming_output(path):

@@ -19,6 +19,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bpe.support.integers import as_integer
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -27,7 +29,7 @@ def n_threads(threads: int | None) -> int:
     """Return how many threads to use; None stands for the processors that this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if threads < 1:
+    if as_integer(threads, "threads") < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
     return threads
 

@@ -10,7 +10,6 @@ Training resumes from the merges of the tokenizer, as in :meth:`bpe.Trainer.resu
 from __future__ import annotations
 
 from collections import Counter
-from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from bpe.corpus import CorpusLike
 from bpe.counting.word_counts import WordCounts
 from bpe.encoding.symbols import BYTES
 from bpe.splitting.pattern import Pattern
+from bpe.support.integers import as_integer
 from bpe.surgery.prune import id_map
 from bpe.training.learner import Training
 from bpe.training.options import Options
@@ -34,7 +34,7 @@ def extended(
     engine: Engine, corpus: CorpusLike | WordCounts, n: int, options: Options, **counting: Any
 ) -> tuple[Vocabulary, np.ndarray]:
     """Learn `n` more tokens from a corpus; return the new vocabulary, and the new id by old id."""
-    vocabulary, pattern, n = engine.vocabulary, engine.pattern, index(n)
+    vocabulary, pattern, n = engine.vocabulary, engine.pattern, as_integer(n, "n")
     if n < 0:
         raise ValueError(f"n must be at least 0, not {n}")
     refuse_supermerges(vocabulary, "extend")

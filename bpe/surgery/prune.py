@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Mapping
 from heapq import heapify, heappop, heappush
-from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from bpe.corpus import Corpus, CorpusLike
 from bpe.counting.word_counts import WordCounts
 from bpe.encoding.streams import encode_blocks
 from bpe.encoding.symbols import BYTES
+from bpe.support.integers import as_integer
 from bpe.vocabulary.extras import ids_in, with_ids
 from bpe.vocabulary.parts import VocabularyParts
 from bpe.vocabulary.supermerges import refuse_supermerges
@@ -111,7 +111,7 @@ def pruned(
     if vocab_size is not None and least is None and len(vocabulary.bytes_of) - len(removed) > n_tokens:
         raise ValueError(
             f"vocab_size must be at least {len(vocabulary.bytes_of) - len(removed)}, not {vocab_size}: "
-            "single bytes, special tokens and tokens that the file names stay"
+            "single bytes, special tokens and tokens that parts of the file refer to stay"
         )
     return without(vocabulary, {*removed})
 
@@ -129,16 +129,16 @@ def _checked(n_all: int, vocab_size: int | None, min_count: int | None) -> tuple
     """Return the least number of tokens, and the least number of uses of a token that stays, if any."""
     if vocab_size is None and min_count is None:
         raise ValueError("vocab_size, min_count or both are required")
-    if min_count is not None and index(min_count) < 0:
+    if min_count is not None and as_integer(min_count, "min_count") < 0:
         raise ValueError(f"min_count must be at least 0, not {min_count}")
-    n_tokens = 0 if vocab_size is None else index(vocab_size)
+    n_tokens = 0 if vocab_size is None else as_integer(vocab_size, "vocab_size")
     if n_tokens < 0:
         raise ValueError(f"vocab_size must be at least 0, not {vocab_size}")
     if n_tokens > n_all:
         raise ValueError(
             f"vocab_size must be at most {n_all}, the present number of tokens, not {vocab_size}"
         )
-    return n_tokens, None if min_count is None else index(min_count)
+    return n_tokens, None if min_count is None else int(min_count)
 
 
 def _never_removed(engine: Engine) -> set[int]:

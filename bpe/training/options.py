@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from operator import index as as_index
 from typing import Literal, NamedTuple, TypeAlias
 
+from bpe.support.integers import as_integer
 from bpe.vocabulary.vocabulary import Alphabet
 
 Ties: TypeAlias = Literal["smallest", "lexicographic", "first", "gpt2"]
@@ -61,8 +61,8 @@ class Options:
     def __post_init__(self) -> None:
         choice(self.ties, "ties", TIES)
         choice(self.selection, "selection", SELECTIONS)
-        as_index(self.min_count)
-        if self.max_token_length is not None and as_index(self.max_token_length) < 1:
+        as_integer(self.min_count, "min_count")
+        if self.max_token_length is not None and as_integer(self.max_token_length, "max_token_length") < 1:
             raise ValueError(f"max_token_length must be at least 1, not {self.max_token_length}")
         if self.like is not None:
             choice(self.like, "like", [name for name in _PRESETS if name])
@@ -71,7 +71,7 @@ class Options:
         if self.initial_alphabet is not None and not isinstance(self.initial_alphabet, bytes):
             raise TypeError(f"initial_alphabet must be bytes, not {type(self.initial_alphabet).__name__}")
         if self.limit_alphabet is not None:
-            limit, n_initial = as_index(self.limit_alphabet), len(self.initial_bytes)
+            limit, n_initial = as_integer(self.limit_alphabet, "limit_alphabet"), len(self.initial_bytes)
             if limit < 1:
                 raise ValueError(f"limit_alphabet must be at least 1, not {limit}")
             if limit < n_initial:
@@ -100,10 +100,10 @@ class Options:
         """The maximum length of a new token, in bytes."""
         if self.max_token_length is None:
             return LONGEST
-        length = as_index(self.max_token_length)
+        length = int(self.max_token_length)
         return min(LONGEST, max(2, length - 1) if _PRESETS[self.like].is_shorter else length)
 
     def least(self, unit: int = 1) -> int:
         """Return the minimum count of a pair that is merged, if `unit` stands for a count of 1."""
-        min_count = as_index(self.min_count)
+        min_count = int(self.min_count)
         return min(min_count * unit, INT64_MAX) if min_count > 1 else 1

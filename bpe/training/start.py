@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from operator import index as as_index
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from bpe.pipeline.engine import has_pipeline
+from bpe.support.integers import as_integer
 from bpe.training.options import Options
 from bpe.vocabulary.extras import without_ids
 from bpe.vocabulary.vocabulary import ALPHABETS, MAX_ID, NO_ID, Vocabulary
@@ -36,7 +36,7 @@ class Start(NamedTuple):
 
     def n_new(self, vocab_size: int) -> int:
         """Return how many new tokens make a vocabulary of this size; a ValueError if it is out of range."""
-        vocab_size = as_index(vocab_size)
+        vocab_size = as_integer(vocab_size, "vocab_size")
         size = max(self.next_id, 1 + max(self.special_tokens.values(), default=-1))
         if vocab_size < size:
             n_bytes = 256 - len(self.left_out)

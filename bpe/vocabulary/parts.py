@@ -6,12 +6,12 @@ Files and pickles hold these parts.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from operator import index
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from bpe.support.integers import as_integer
 from bpe.vocabulary.extras import without_ids
 from bpe.vocabulary.supermerges import refuse_supermerges
 from bpe.vocabulary.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
@@ -71,7 +71,7 @@ def with_vocab_size(vocabulary: Vocabulary, vocab_size: int) -> Vocabulary:
     """Return a vocabulary without its last merges, as ``Tokenizer.with_vocab_size`` describes."""
     refuse_supermerges(vocabulary, "with_vocab_size")
     n_merges, size = len(vocabulary.merges), vocabulary.size
-    n_less = size - index(vocab_size)
+    n_less = size - as_integer(vocab_size, "vocab_size")
     if not 0 <= n_less <= n_merges:
         raise ValueError(f"vocab_size must be from {size - n_merges} to {size}, not {vocab_size}")
     token_bytes = {token_id: token for token, token_id in vocabulary.id_of.items()}

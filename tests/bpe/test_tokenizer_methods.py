@@ -10,12 +10,15 @@ import random
 import threading
 import warnings
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bpe
+import bpe.ids
 from bpe import reference
 from bpe.encoding import appendable, streams
 from bpe.encoding import batches as encode_module
@@ -562,3 +565,48 @@ def test_ids_by_role(tokenizer, tmp_path):
     assert loaded.role_ids == found | {"pad": 600}
     loaded.save(tmp_path / "tok.json")
     assert Tokenizer.load(tmp_path / "tok.json").role_ids == loaded.role_ids
+
+
+# --------------------------------------------------------------------------------------------- messages
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda tok: tok.truncate("a", "3"), "max_tokens must be an integer, not '3'"),
+        (lambda tok: tok.encode_batch(["a"], threads="2"), "threads must be an integer, not '2'"),
+        (lambda tok: tok.with_vocab_size(257.0), "vocab_size must be an integer, not 257.0"),
+        (lambda tok: bpe.train(["a"], "300"), "vocab_size must be an integer, not '300'"),
+        (lambda tok: bpe.train(["a"], 300, special_tokens={"<p>": 0}), "special_tokens must be a list"),
+        (lambda tok: bpe.train([str(Path.cwd())], 300), "names of files or folders"),
+        (lambda tok: bpe.ids.chunks("text", tok, 5), "tok must be a Tokenizer, not str"),
+        (lambda tok: bpe.ids.chunks(tok, "text", [5]), "max_tokens must be an integer"),
+        (lambda tok: bpe.ids.chunks(tok, "text", 0), "max_tokens must be at least 1, not 0"),
+        (lambda tok: bpe.ids.chunks(tok, "text", 5, 5), "overlap must be from 0 to max_tokens - 1, 4, not 5"),
+        (lambda tok: bpe.ids.chunks(tok, "text", 5, chunk_overlap=1), "chunks.*Did you mean 'overlap'"),
+        (lambda tok: bpe.ids.append(tok, [97], "b", allow_special="all"), r"append\(\) got an unexpected"),
+        (lambda tok: bpe.ids.align_text(tok, tok, "b", special="all"), r"align_text\(\) got an unexpected"),
+        (lambda tok: bpe.Tokenizer.load("cl100k_base"), "nothing is downloaded: 'cl100k_base'"),
+        (lambda tok: tok.token_id("\u0120the"), "a space is written as a space"),
+        (lambda tok: bpe.Pattern("gpt2"), r"write Pattern.of\('gpt2'\)"),
+    ],
+)
+def test_messages(tokenizer, call, message):
+    with pytest.raises((TypeError, ValueError, OSError, KeyError), match=message):
+        call(tokenizer)
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "a.hf.json", "a.tiktoken", "a.model", "vocab.json"])
+def test_a_file_with_the_name_of_another_format(tokenizer, tmp_path, name):
+    with pytest.warns(UserWarning, match="but the format of this package"):
+        tokenizer.save(tmp_path / name)
+    for own in ("a.json", "tokenizer", "a.txt"):
+        tokenizer.save(tmp_path / own)
+    with pytest.raises(IsADirectoryError, match="a file name is required"):
+        tokenizer.save(f"{tmp_path}/none/")
+
+
+def test_a_stream_without_special_tokens(tokenizer):
+    text = "one <|end|> two<|fim|>"
+    ids = tokenizer.encode(text, **ALLOWED)
+    stream = tokenizer.stream_decoder(skip_special_tokens=True)
+    told = "".join(map(stream.feed, ids)) + stream.finish()
+    assert told == tokenizer.decode(ids, skip_special_tokens=True) == "one  two"

@@ -603,7 +603,7 @@ def test_guesses(tokenizer, tmp_path):
         ("a.json", "native"),
     ]:
         assert guess_format(name) == format
-    with pytest.raises(ValueError, match="the name does not tell the format: give one of native, hugging"):
+    with pytest.raises(ValueError, match="the name does not tell the format: it may be native, hugging"):
         guess_format("a.txt")
     plain = with_pattern(tokenizer, "gpt2", {"<|end|>": 600})
     for format in FORMATS:
