@@ -610,7 +610,7 @@ class Tokenizer:
 
     @takes_special_options
     def appendable_encoder(self, **special: Unpack[SpecialOptions]) -> AppendableEncoder:
-        """Return an encoder of a text that grows, with ``append(text)``, ``count()`` and ``ids()``."""
+        """Return an encoder of a text that grows: ``append(text)``, ``count()``, ``ids()``, ``known()``."""
         return AppendableEncoder(self.engine, self._rules("appendable_encoder", special))
 
     # ------------------------------------------------------------------------------ numbers of tokens

@@ -439,11 +439,16 @@ def _in_blocks(document: bytes, block_bytes: int) -> Iterable[bytes]:
 def _refuse_names(items: Sequence[Any]) -> None:
     """Raise a ValueError if all str among the first hundred items are names of files or folders."""
     texts = [item for item in items[:_LOOKED_AT] if isinstance(item, str)]
-    if texts and all(len(text) <= _LONGEST_NAME and os.path.exists(text) for text in texts):
+    if texts and all(len(text) <= _LONGEST_NAME and _is_name(text) for text in texts):
         raise ValueError(
             f"the documents are names of files or folders, such as {texts[0]!r:.100}: "
             "a path must be pathlib.Path(...). If the name itself is the text, give it as bytes"
         )
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a text is the name of a file, or a path of a folder: a word may be the name of one."""
+    return os.path.isfile(text) or ("/" in text and bool(text.strip("./")) and os.path.isdir(text))
 
 
 def _name_of(items: Any) -> str:

@@ -130,10 +130,16 @@ class AppendableEncoder:
         return len(self._ids), self._rest  # in this order: more ids may have become known
 
     def known(self) -> list[int]:
-        """Return the ids that no longer change, whatever is added."""
+        """Return the first ids of the text that stay, whatever is added: not always all of those."""
+        return self._known(None)
+
+    @one_thread
+    def _known(self, _: None) -> list[int]:
         known, stream, piece = [*self._ids], self._stream, self._long_piece()
-        if piece is not None and (first := piece.known(stream._held)):
-            known += [*stream._before_all, *first]
+        if piece is not None:
+            end = stream._rules.allowed.horizon(len(stream._held))  # a special token may begin there
+            if first := piece.known(stream._held, end):
+                known += [*stream._before_all, *first]
         return known
 
     def _with_long_piece(self) -> tuple[Sequence[int], ...] | None:
@@ -230,8 +236,10 @@ class GrowingPiece:
         self._encode(data, after, end)
         return self._ids, end
 
-    def known(self, data: bytes | bytearray) -> list[int]:
+    def known(self, data: bytes | bytearray, end: int) -> list[int]:
         """Return the first ids of the piece that are the same whatever follows; none if it may have ended.
+
+        What is after `end` may change.
 
         ::
 
@@ -243,7 +251,7 @@ class GrowingPiece:
         If nothing is merged across the place where the windows begin, in any of them, the ids before it are
         known. At each end, what is before it and what follows are merged independently.
         """
-        end = self._search.end if self._may_grow(data) else 0
+        end = min(self._search.end, end) if self._may_grow(data) else 0
         width = self._longest + self._window
         if self._longest > _LONGEST or end <= width:
             return []

@@ -83,7 +83,9 @@ def chunks(
     if not 0 <= overlap < max_tokens:
         raise ValueError(f"overlap must be from 0 to max_tokens - 1, {max_tokens - 1}, not {overlap}")
     check_names(special, chunks)
-    tok.engine.rules_of(**special).refuse(text)
+    rules = tok.engine.rules_of(**special)
+    rules.refuse(text)
+    n_before, n_after = map(len, rules.around)
     found: list[Chunk] = []
     starts: list[int] = [0]
     size = 2 * max_tokens * tok.engine.vocabulary.longest + _SPARE
@@ -93,11 +95,14 @@ def chunks(
             if start + len(part) > end:
                 break
         else:
-            raise ValueError(f"the character at {end} has more than max_tokens={max_tokens} tokens")
+            around = f", with the {n_before + n_after} put around it" if n_before + n_after else ""
+            raise ValueError(f"the character at {end} has more than max_tokens={max_tokens} tokens{around}")
         ids, token_starts, token_ends = tok.encode_with_offsets(part, **special)
         found.append(Chunk(start, start + len(part), ids))
+        own = slice(n_before, len(ids) - n_after)
+        token_starts, token_ends = token_starts[own], token_ends[own]
         # What begins a character, but not the chunk.
-        first = max(len(ids) - overlap, 1)
+        first = max(len(token_starts) - overlap, 1)
         is_begin = token_starts[first:] >= token_ends[first - 1 : -1]
         places = token_starts[first:][is_begin].tolist()
         if not isinstance(part, str):

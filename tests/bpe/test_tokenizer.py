@@ -445,6 +445,7 @@ def test_foreign_files(data, message, tmp_path):
         Tokenizer.load(path)
 
 
+@pytest.mark.filterwarnings("ignore:.*has the name of a")
 @pytest.mark.parametrize("name", ["vocab.json", "tokenizer.json", "a.tiktoken", "a.model", "a"])
 def test_load_reads_what_save_wrote_under_any_name(tokenizer, name, tmp_path):
     tokenizer.save(tmp_path / name)

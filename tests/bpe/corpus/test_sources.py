@@ -181,17 +181,30 @@ def test_names_of_files_that_would_be_read_as_texts(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("book.txt", "b.txt"):
         Path(name).write_text("low lower", "utf-8")
+    Path("books/old").mkdir(parents=True)
     for names in (
         ["book.txt"],
         ("book.txt", "b.txt"),
         ["book.txt"] * 100 + ["a text"],
         ["b.txt", Path("b.txt")],
+        ["books/old"],
     ):
-        with pytest.raises(ValueError, match=r"are names of files, such as '(book|b)\.txt': .*pathlib\.Path"):
+        with pytest.raises(
+            ValueError, match=r"files or folders, such as '(book\.txt|b\.txt|books/old)': .*pathlib\.Path"
+        ):
             Corpus(names)
     with pytest.raises(ValueError, match="are names of files"):
         bpe.train(["book.txt"], 260)
-    for texts in (["book.txt", "a text"], ["missing.txt"], ["a\0b"], ["x" * 5000], [""], []):
+    for texts in (
+        ["book.txt", "a text"],
+        ["missing.txt"],
+        ["books"],
+        ["./"],
+        ["a\0b"],
+        ["x" * 5000],
+        [""],
+        [],
+    ):
         assert read(texts) == [text.encode() for text in texts]
     assert read([b"book.txt"]) == [b"book.txt"]
     assert read([Path("book.txt")]) == [b"low lower"]
@@ -314,7 +327,7 @@ def test_json_lines(tmp_path):
         (b'"text"', "str instead of an object"),
         (
             b'{"a": 1, "b": 2}',
-            r"no field 'text'; the fields are: 'a', 'b'\. Choose one with field=\.\.\. \(--field\)",
+            r"no field 'text'; the fields are: 'a', 'b'\. Choose one with bpe\.Corpus\(path, field=",
         ),
         (b"{}", "the fields are: none"),
         (b'{"text": 3}', "the field 'text' is int, not text"),

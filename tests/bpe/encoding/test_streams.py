@@ -416,7 +416,7 @@ def test_what_an_iterable_must_be(tokenizer):
     ("kind", "first", "others", "last"),
     [
         ("stream_encoder", "feed", ["feed", "finish", "rest"], "finish"),
-        ("appendable_encoder", "append", ["append", "count", "ids"], "ids"),
+        ("appendable_encoder", "append", ["append", "count", "ids", "known"], "ids"),
         ("stream_decoder", "feed", ["feed", "finish"], "finish"),
     ],
 )

@@ -167,9 +167,31 @@ def test_chunks_of_a_book(tokenizer, book):
     assert {len(ids) for *_, ids in found[:-1]} <= {498, 499, 500}
     for one, other in pairwise(found):
         assert 45 <= len(tokenizer.encode(book[other.start : one.end])) <= 55
-    with pytest.raises(ValueError, match="max_tokens must be at least 1 and overlap from 0"):
+    with pytest.raises(ValueError, match="overlap must be from 0 to max_tokens - 1"):
         bpe.ids.chunks(tokenizer, book, 5, 5)
     with pytest.raises(ValueError, match="holds the special token"):
         bpe.ids.chunks(tokenizer, "a <|end|>", 5)
     with pytest.raises(ValueError, match="the character at 2 has more than max_tokens=2 tokens"):
         bpe.ids.chunks(tokenizer, "ab漢", 2)
+
+
+def test_chunks_with_ids_around_them(tmp_path):
+    """What is put around a chunk counts as its tokens, but not as an overlap."""
+    plain = bpe.train(["low lower"], 258, special_tokens=["<s>"], progress=False)
+    plain.save_huggingface(tmp_path / "tokenizer.json")
+    document = json.loads((tmp_path / "tokenizer.json").read_text())
+    token = {"SpecialToken": {"id": "<s>", "type_id": 0}}
+    document["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [token, {"Sequence": {"id": "A", "type_id": 0}}, token],
+        "pair": [],
+        "special_tokens": {"<s>": {"id": "<s>", "ids": [plain.special_tokens["<s>"]], "tokens": ["<s>"]}},
+    }
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document))
+    tok = bpe.Tokenizer.load(tmp_path / "tokenizer.json")
+    around, text = {"add_special_tokens": True}, "abcdefgh"
+    found = bpe.ids.chunks(tok, text, 5, 1, **around)
+    assert [(start, end) for start, end, _ in found] == [(0, 3), (2, 5), (4, 7), (6, 8)]
+    assert [ids.tolist() for *_, ids in found] == [tok.encode(text[a:b], **around) for a, b, _ in found]
+    with pytest.raises(ValueError, match="more than max_tokens=2 tokens, with the 2 put around it"):
+        bpe.ids.chunks(tok, text, 2, **around)

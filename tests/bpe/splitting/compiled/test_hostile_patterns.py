@@ -488,7 +488,7 @@ def test_compiled_only():
 
 @pytest.mark.parametrize("format", ["native", "huggingface", "minbpe"])
 def test_readers_can_refuse_what_is_not_compiled(format, tmp_path):
-    path = tmp_path / "tok.model"
+    path = tmp_path / "tok.txt"
     tokens = [bytes([i]) for i in range(256)]
     tok = bpe.Tokenizer(token_bytes=tokens, merges=[], pattern="llama3")
     save, load = {
@@ -507,7 +507,7 @@ def test_readers_can_refuse_what_is_not_compiled(format, tmp_path):
         document = json.loads(text)
         document["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {"Regex": "(?>ab|a)c|(?m:.)"}
         path.write_text(json.dumps(document))
-    with pytest.raises(ValueError, match=r"tok\.model: the split pattern cannot be compiled"):
+    with pytest.raises(ValueError, match=r"tok\.txt: the split pattern cannot be compiled"):
         load(path, compiled_only=True)
     bpe.splitting.pattern._scanner.cache_clear()  # it warns once
     loaded = load(path)
