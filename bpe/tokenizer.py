@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, AnyStr, TypeAlias, Unpack
 
@@ -30,6 +29,7 @@ from bpe.splitting.specials import (
 from bpe.support.old_names import OldName
 from bpe.support.progress import Progress
 from bpe.support.text import as_bytes, as_text, utf8_of
+from bpe.support.warning import warn
 from bpe.vocabulary.given import (
     GivenMerges,
     GivenSpecials,
@@ -240,10 +240,9 @@ class Tokenizer:
         with contextlib.suppress(ValueError):  # the name tells no format
             named = guess_format(path)
             if named in FORMATS[1:] and not os.path.isdir(path):
-                warnings.warn(
+                warn(
                     f"{os.fspath(path)} has the name of a {named} file, but the format of this package: "
                     f"save_{named}(path) and bpe convert write what other programs read",
-                    stacklevel=2,
                 )
         self._write(path, "native")
 

@@ -9,13 +9,13 @@ byte, and its characters stand for themselves: as an ordinary token, no text cou
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Collection
 
 from bpe.formats.limits import check_longest
 from bpe.formats.ranks import check_merges_alone, check_no_added, check_no_idle
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import read_json
+from bpe.support.warning import warn
 from bpe.vocabulary.byte_level import bytes_of, text_of
 from bpe.vocabulary.extras import warn_lost
 from bpe.vocabulary.vocabulary import MAX_ID, Vocabulary
@@ -152,11 +152,9 @@ def parse(vocab_json: bytes, merges_txt: bytes) -> tuple[Vocabulary, Pattern]:
     )
     known = {*vocabulary.byte_ids, *vocabulary.merged_ids}
     if unmade := [token_id for token_id in vocabulary.id_of.values() if token_id not in known]:
-        warnings.warn(
+        warn(
             f"no merge makes {len(unmade)} tokens of vocab.json, the first of them id {unmade[0]}, "
             f"{vocabulary.bytes_of[unmade[0]]!r:.80}: no text is encoded to them. Is merges.txt cut off?",
-            UserWarning,
-            stacklevel=3,
         )
     return vocabulary, Pattern.of("gpt2")
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +34,7 @@ from bpe.pipeline.preparation import Preparation, cutting_pattern
 from bpe.splitting.pattern import PATTERNS, Pattern
 from bpe.support.json_text import need, read_json
 from bpe.support.threads import gc_paused
+from bpe.support.warning import warn
 from bpe.vocabulary.byte_level import text_of
 from bpe.vocabulary.extras import different, from_text, to_text
 from bpe.vocabulary.supermerges import refuse_supermerges
@@ -113,11 +113,9 @@ def warn_of_1_0(vocabulary: Vocabulary, pattern: Pattern) -> None:
         return
     given = pattern.name or ", ".join(pattern.sources)
     named = ", ".join(name for name in PATTERNS if is_read_by_1_0(Pattern.of(name)))
-    warnings.warn(
+    warn(
         "tokenizers 1.0 cannot encode with this file, as its list of patterns does not have "
         f"{given!r:.80}: use an earlier release, or train with one of the patterns {named}",
-        UserWarning,
-        stacklevel=4,
     )
 
 
@@ -235,10 +233,8 @@ def _warn_of_unused(document: dict[str, Any]) -> None:
         unused.append("model.dropout")
         hint = ". Tokenizer.encode_with_dropout drops merges at random"
     if unused:
-        warnings.warn(
+        warn(
             f"{' and '.join(unused)} of the tokenizer.json: kept, but not applied{hint}",
-            UserWarning,
-            stacklevel=5,
         )
 
 

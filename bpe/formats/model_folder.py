@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
 from bpe.support.files import atomic_write
 from bpe.support.json_text import read_json
 from bpe.support.text import as_bytes
+from bpe.support.warning import warn
 from bpe.vocabulary.extras import FILES, MAX_FILES, from_text, to_text
 from bpe.vocabulary.vocabulary import Vocabulary
 
@@ -124,10 +124,8 @@ def write_files(vocabulary: Vocabulary, folder: str | os.PathLike[str], tokenize
     files = _USUAL | from_text(vocabulary.extras)["files"]
     if files[CONFIG].pop("auto_map", None) is not None:
         files[CONFIG]["tokenizer_class"] = _USUAL[CONFIG]["tokenizer_class"]
-        warnings.warn(
+        warn(
             f"auto_map of {CONFIG} left out: it names Python files, which are not written",
-            UserWarning,
-            stacklevel=4,
         )
     Path(folder).mkdir(exist_ok=True)
     for name, content in files.items():
@@ -139,8 +137,6 @@ def write_files(vocabulary: Vocabulary, folder: str | os.PathLike[str], tokenize
 def warn_without_folder(vocabulary: Vocabulary) -> None:
     """Warn that a single file does not hold the files of a folder."""
     if names := [*from_text(vocabulary.extras)["files"]]:
-        warnings.warn(
+        warn(
             f"a single tokenizer.json does not hold {', '.join(names)}: a folder does",
-            UserWarning,
-            stacklevel=4,
         )

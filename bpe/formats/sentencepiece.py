@@ -43,7 +43,6 @@ from __future__ import annotations
 import base64
 import re
 import struct
-import warnings
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
@@ -52,6 +51,7 @@ from bpe.formats.huggingface import of_document
 from bpe.pipeline.normalizers import Normalizer
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need
+from bpe.support.warning import warn
 from bpe.vocabulary.extras import from_text, to_text
 from bpe.vocabulary.vocabulary import Vocabulary
 
@@ -404,12 +404,10 @@ def _warn_of_ties(pieces: list[tuple[str, list[int]]]) -> None:
     for text, splits in pieces:
         for other in (made_with.get(text[:i], text) for i in splits):
             if other != text:
-                warnings.warn(
+                warn(
                     f"the pieces {text!r:.60} and {other!r:.60} have the same score: SentencePiece first "
                     "makes the one further left in a text, here it is the one with the lower id. "
                     "Ids may differ",
-                    UserWarning,
-                    stacklevel=7,
                 )
                 return
 

@@ -18,7 +18,6 @@ import functools
 import hashlib
 import re
 import string
-import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,6 +26,7 @@ from bpe.formats.limits import check_longest
 from bpe.formats.ranks import check_no_idle, check_ranks, vocabulary_of_ranks
 from bpe.pipeline.patterns import render
 from bpe.splitting.pattern import PATTERNS, Dialect, Pattern
+from bpe.support.warning import warn
 from bpe.vocabulary.extras import warn_lost
 from bpe.vocabulary.supermerges import refuse_supermerges
 from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
@@ -172,12 +172,10 @@ def of_file(
 @functools.cache
 def _warn_without_special_tokens() -> None:
     """Warn once per process."""
-    warnings.warn(
+    warn(
         "a rank file holds no special tokens, and none were given: strings such as <|endoftext|> are "
         "ordinary text. Pass special_tokens={token: id} (bpe convert: --special-token), or {} "
         "if there are none",
-        UserWarning,
-        stacklevel=6,  # the caller of Tokenizer.load
     )
 
 

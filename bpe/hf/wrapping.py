@@ -19,11 +19,11 @@ from __future__ import annotations
 import copy
 import functools
 import json
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from bpe.formats.huggingface import of_document
+from bpe.support.warning import warn
 from bpe.tokenizer import Tokenizer
 
 T = TypeVar("T")
@@ -140,10 +140,8 @@ def _engine_of(original: Any) -> Tokenizer | None:
         engine = _read(original)
         _compare(original, engine)
     except ValueError as error:
-        warnings.warn(
+        warn(
             f"{type(original).__name__} encodes and decodes with its own engine: {error}",
-            UserWarning,
-            stacklevel=3,
         )
         return None
     return engine

@@ -19,7 +19,6 @@ from __future__ import annotations
 import errno
 import glob
 import os
-import warnings
 import zlib
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext, suppress
@@ -30,6 +29,7 @@ import numpy as np
 
 from bpe.id_files.checkpoint import State, holds, packed_state, read_state, require_plain_file, why_restarted
 from bpe.support.files import BUSY, is_locked, lock, naming_output, replace_file, resolve_links
+from bpe.support.warning import warn
 
 OFFSETS = np.dtype("<i8")
 ASIDE = (".offsets.npy", ".part", ".state")
@@ -133,7 +133,7 @@ class Output:
             self.is_resumed = self.state != State(key)
             if is_left and not self.is_resumed:
                 why = why_restarted(self._state_path, key)
-                warnings.warn(f"{path}: {_STARTED_OVER.format(why=why)}", RuntimeWarning, stacklevel=3)
+                warn(f"{path}: {_STARTED_OVER.format(why=why)}", RuntimeWarning)
             stack.push(self)  # on an error it closes the files: by themselves they would raise another
             self._begin()
             if not self.is_resumed:

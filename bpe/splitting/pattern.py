@@ -24,7 +24,6 @@ from __future__ import annotations
 import functools
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bpe.splitting.regex_engine import check_expressions, compiled, split_by_expressions, unicode_version
 from bpe.support.text import as_bytes, as_text
+from bpe.support.warning import warn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,11 +125,10 @@ def _scanner(sources: tuple[str, ...]) -> Scanner | None:
         from bpe.splitting.compiled.scanner import scanner_of
 
         return scanner_of(sources, _SPECIALIZED)
-    warnings.warn(
+    warn(
         f"the split pattern cannot be compiled: {problem}. The regex package splits instead: the same "
         "pieces, many times slower, on one thread",
         RuntimeWarning,
-        stacklevel=3,
     )
     return None
 

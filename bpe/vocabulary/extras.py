@@ -17,11 +17,11 @@ Native files and pickles hold the extras, too. Other formats cannot: :func:`warn
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from bpe.support.json_text import need
+from bpe.support.warning import warn
 
 _DEEPEST = 100
 _PARTS = {
@@ -167,10 +167,8 @@ def without_ids(extras: str) -> str:
     names += [key for key in ("added_tokens_decoder",) if config.pop(key, None) is not None]
     if not names:
         return extras
-    warnings.warn(
+    warn(
         f"{' and '.join(names)} of the tokenizer.json left out: ids of special tokens in them change",
-        UserWarning,
-        stacklevel=4,
     )
     return to_text(parts)
 
@@ -184,8 +182,6 @@ def warn_lost(extras: str, what: str) -> None:
     names += parts["files"]
     if names:
         more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-        warnings.warn(
+        warn(
             f"{what} does not hold all of the tokenizer.json; left out: {', '.join(names[:10])}{more}",
-            UserWarning,
-            stacklevel=3,
         )

@@ -596,8 +596,9 @@ def test_messages(tokenizer, call, message):
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "a.hf.json", "a.tiktoken", "a.model", "vocab.json"])
 def test_a_file_with_the_name_of_another_format(tokenizer, tmp_path, name):
-    with pytest.warns(UserWarning, match="but the format of this package"):
+    with pytest.warns(UserWarning, match="but the format of this package") as caught:
         tokenizer.save(tmp_path / name)
+    assert caught[0].filename == __file__
     for own in ("a.json", "tokenizer", "a.txt"):
         tokenizer.save(tmp_path / own)
     with pytest.raises(IsADirectoryError, match="a file name is required"):
