@@ -63,7 +63,7 @@ def id_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--end-token",
             metavar="TOKEN",
-            help="A special token to put after each document; for nanogpt, the end-of-text token of GPT-2 by default.",
+            help="A special token to put after each document; for nanogpt, that of GPT-2 if none is given.",
         ),
         click.option(
             "--to",
