@@ -70,7 +70,7 @@ class Tracked:
         """Return the text with characters put before it, which came from its first; an empty one as it is."""
         if not len(self):
             return self
-        return self.taking(new + self.text, [*[0] * len(new), *range(len(self))])
+        return self.taking(new + self.text, np.append(np.zeros(len(new), np.int64), np.arange(len(self))))
 
     def changed(self, changes: Iterable[tuple[str, int]], skipped: int = 0) -> Tracked:
         """Return the text after changes, as the module docstring has them."""
