@@ -451,7 +451,7 @@ class PipelineEngine(FileEngine):
         while True:
             size = _end_of_character(text, size)
             ids, _, ends = encode_with_offsets(self, text[:size], rules)
-            if np.array_equal(ids[:max_tokens], first):
+            if size >= len(text) or np.array_equal(ids[:max_tokens], first):
                 break
             size = 2 * size + 1
         n, n_tries = max_tokens, 0
