@@ -114,7 +114,7 @@ def _odd_line(line: bytes, field: str, errors: Errors, where: str, name: str, pl
 
 
 def _no_field(field: str, names: list[str]) -> str:
-    known = ", ".join(map(repr, names[:20])) or "none"
+    known = ", ".join(f"{name!r:.50}" for name in names[:20]) or "none"
     how = "bpe.Corpus(path, field=...), or --field"
     return f"there is no field {field!r}; the fields are: {known}. Choose one with {how}"
 

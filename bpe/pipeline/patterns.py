@@ -246,12 +246,15 @@ DIALECTS = {
 
 
 def render(source: str, dialect: str) -> str:
-    r"""Write an expression in another dialect."""
+    r"""Write an expression in another dialect; raise if that cannot be read again."""
     if dialect in ("oniguruma", "rust") and source in READ_ALIKE:
         return source  # the usual form, which other programs may look for
     try:
-        return _Writer(DIALECTS[dialect]).alternatives(parse(source))
-    except UnsupportedError as error:
+        written = _Writer(DIALECTS[dialect]).alternatives(parse(source))
+        if dialect in ("oniguruma", "rust"):
+            translated(written, dialect)
+        return written
+    except (UnsupportedError, ValueError) as error:
         raise ValueError(
             f"the expression {source!r:.200} cannot be rewritten for this format: {error}. "
             "The native format holds any expression"

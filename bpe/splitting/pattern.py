@@ -182,8 +182,11 @@ class Pattern:
         given = (sources,) if isinstance(sources, str) else tuple(sources)
         if not given or not all(given):
             raise ValueError(f"a pattern requires an expression that is not empty. {_HELP}")
-        if isinstance(sources, str) and sources in PATTERNS:
-            raise ValueError(f"{sources!r} is the name of a pattern: write Pattern.of({sources!r})")
+        for name in _NAMES.intersection(given):
+            raise ValueError(
+                f"{name!r} is the name of a pattern, not an expression: Pattern.of({name!r}) makes it, and "
+                f"bpe.PATTERNS[{_OTHER_NAMES.get(name, name)!r}] has what it stands for"
+            )
         try:
             sources = tuple(translated(source, dialect) for source in given)
             check_expressions(sources)
@@ -255,7 +258,7 @@ class Pattern:
             if re.fullmatch("[A-Za-z0-9_-]+", pattern):
                 raise ValueError(
                     f"unknown pattern {pattern!r:.100}. {_HELP}. "
-                    f"If you mean a regular expression, write '(?:{pattern})'"
+                    f"If you mean a regular expression, write '(?:{pattern:.100})'"
                 )
             pattern = [pattern]
         given: Any = pattern

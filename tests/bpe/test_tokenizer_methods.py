@@ -586,7 +586,8 @@ def test_ids_by_role(tokenizer, tmp_path):
         (lambda tok: bpe.ids.align_text(tok, tok, "b", special="all"), r"align_text\(\) got an unexpected"),
         (lambda tok: bpe.Tokenizer.load("cl100k_base"), "nothing is downloaded: 'cl100k_base'"),
         (lambda tok: tok.token_id("\u0120the"), "a space is written as a space"),
-        (lambda tok: bpe.Pattern("gpt2"), r"write Pattern.of\('gpt2'\)"),
+        (lambda tok: bpe.Pattern("gpt2"), r"Pattern.of\('gpt2'\) makes it"),
+        (lambda tok: bpe.split([r"\p{N}", "gpt2"], "a 1"), r"bpe.PATTERNS\['gpt2'\] has what"),
     ],
 )
 def test_messages(tokenizer, call, message):

@@ -112,8 +112,12 @@ def _damaged_file(format: str, name: str, data: bytes, chance: random.Random) ->
 def use(tok: Tokenizer, chance: random.Random, folder: Path) -> None:
     """Encode, decode and save again."""
     some = texts.data(chance, 40, "abct ") + "".join([*tok.special_tokens][:5]).encode()
-    ids = tok.encode(some, allowed_special="all")
-    assert tok.decode_bytes(ids) == some
+    try:
+        ids = tok.encode(some, allowed_special="all")
+    except ValueError as error:
+        assert "no token of the vocabulary stands for" in str(error)  # noqa: PT017
+        return
+    assert tok.decode_bytes(ids) == some or not tok.is_lossless
     stream = tok.stream_encoder(allowed_special="all")
     assert [n for part in texts.cut(chance, some) for n in stream.feed(part)] + stream.finish() == ids
     for format, name in {**_NAMES, "gpt2": "two"}.items():
