@@ -459,8 +459,8 @@ def train(
     threads : int, optional
         The maximal number. The result is the same for any number.
     progress : bool or callable
-        Bars on stderr, nothing (the default), or ``progress(done, total)``, for counting (bytes), then
-        merging (merges).
+        Bars on stderr if it is a terminal, nothing (the default), or ``progress(done, total)``, for counting
+        (bytes), then merging (merges); the total is None where it is not known before.
 
     Returns
     -------

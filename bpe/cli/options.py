@@ -133,6 +133,7 @@ MOST_FILES = 100  # how many files of a corpus are checked
 _JSON = "looks like JSON lines, and is read as text: add --format jsonl, or --format text if this is intended"
 _PARQUET = "looks like Parquet, and is read as text: add --format parquet"
 _PACKED = "is compressed, and is read as text: rename it to end in .gz or .zst, or unpack it first"
+_TOKENIZER = "is a tokenizer, and is read as text: leave it out if this is not intended"
 _UTF_16 = "looks like UTF-16, and is read as bytes: convert it first, such as with iconv -f UTF-16 -t UTF-8"
 _NOT_UTF_8 = "not UTF-8: its bytes are kept as they are. --errors strict stops and says where it is wrong"
 
@@ -157,6 +158,8 @@ def oddity(begin: bytes, knows_errors: bool, is_text: bool) -> str:
     r"""Return a warning if a file does not look like UTF-8 text; "" if it does."""
     if begin.startswith(b"PAR1") and not is_text:
         return _PARQUET
+    if begin.startswith(b'{\n"format": "bpe-structures"'):
+        return _TOKENIZER
     if begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
         return _PACKED
     if begin.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -403,9 +403,12 @@ def _save_interrupted(trainer: Trainer | None, output: str, vocab_size: int) -> 
         return f"nothing was learned yet; {output} was not written"
     if output == STDOUT:
         return "nothing was written to standard output"
-    path = Path(output)
-    if path.is_file():
-        path = path.with_name(f"{path.stem}.interrupted{path.suffix}")
+    given = path = Path(output)
+    number = 0
+    while path.is_file():
+        number += 1
+        name = "interrupted" if number == 1 else f"interrupted-{number}"
+        path = given.with_name(f"{given.stem}.{name}{given.suffix}")
     tokenizer = trainer.tokenizer()
     tokenizer.save(path)
     return f"{path} has the {tokenizer.vocab_size} tokens that were learned, of {vocab_size}"

@@ -386,8 +386,12 @@ class Engine:
 
     def truncate(self, text: AnyStr, max_tokens: int, rules: Rules) -> AnyStr:
         """Return the longest beginning of a text that ``Tokenizer.truncate`` promises."""
-        max_tokens = max(_not_negative(max_tokens, "max_tokens") - sum(map(len, rules.around)), 0)
-        return self._beginning(text, max_tokens, rules.alone())
+        n_around = sum(map(len, rules.around))
+        if _not_negative(max_tokens, "max_tokens") < n_around:
+            raise ValueError(
+                f"max_tokens must be at least {n_around}, as so many are put around a text, not {max_tokens}"
+            )
+        return self._beginning(text, max_tokens - n_around, rules.alone())
 
     def _beginning(self, text: AnyStr, max_tokens: int, rules: Rules) -> AnyStr:
         """Return the longest beginning of a text whose ids are its first ids, at most `max_tokens`."""

@@ -34,7 +34,7 @@ def pad_batch(
     offsets : (texts + 1,) array of integers
         Both as :meth:`Tokenizer.encode_batch_to_numpy` returns them, or as they are read from a file of ids.
     pad_id : int
-        The id of padding, such as ``tok.role_ids["pad"]``. A model that is given the mask ignores it.
+        The id of padding, such as ``tok.role_ids["pad"]``. Models that are given the mask ignore padding.
     length : int, optional
         The length of all rows; only the first `length` ids of a longer text are kept. By default, that of
         the longest text.

@@ -35,7 +35,7 @@ from bpe.splitting.pattern import PATTERNS, Pattern
 from bpe.support.json_text import need, read_json
 from bpe.support.threads import gc_paused
 from bpe.support.warning import warn
-from bpe.vocabulary.byte_level import text_of
+from bpe.vocabulary.byte_level import bytes_of, text_of
 from bpe.vocabulary.extras import different, from_text, to_text
 from bpe.vocabulary.supermerges import refuse_supermerges
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -59,6 +59,12 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     is_text = steps is not None and steps.options.is_text
     ids = texts_of(vocabulary, "a tokenizer.json", bytes.decode if is_text else text_of)
     text = {token_id: token for token, token_id in ids.items()}
+    for token, token_id in ids.items() if len(text) < len(ids) else ():
+        if text[token_id] != token:
+            raise ValueError(
+                f"in a tokenizer.json an id has one token: {token!r:.80} and {text[token_id]!r:.80} both have "
+                f"the id {token_id}"
+            )
     for token in _outside(vocabulary, ids, extras["outside"]):
         del ids[token]
     document = _FRAME | {"pre_tokenizer": None} | extras["document"]
@@ -172,6 +178,12 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
     ids = model.get("vocab")
     need(isinstance(ids, dict), "model.vocab is not an object that maps tokens to ids")
     entries = _added_tokens(document.get("added_tokens") or [], ids)
+    for token, entry in entries.items() if not is_text else ():
+        if len(token) == 1 and token > "~" and token in ids and (byte := bytes_of(token)):
+            raise ValueError(
+                f"added token {token!r} has id {entry['id']}, which in model.vocab is that of the byte "
+                f"0x{byte.hex().upper()}: an id stands for one text here"
+            )
     special_tokens = {token: entry["id"] for token, entry in entries.items()}
     vocabulary = vocabulary_of(ids, model.get("merges"), special_tokens, is_text=is_text)
     added = [token for token, entry in entries.items() if not entry.get("special", True)]

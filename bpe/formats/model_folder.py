@@ -94,8 +94,8 @@ def with_config(vocabulary: Vocabulary, path: str | os.PathLike[str], config: di
     files = from_text(vocabulary.extras)["files"]
     files[CONFIG] = _USUAL[CONFIG] | files.get(CONFIG, {}) | config
     files[ROLES] = files.get(ROLES, {}) | roles
-    if "chat_template" in config:
-        files.pop(TEMPLATE, None)
+    if "chat_template" in config:  # transformers prefers the file, which the folder may already have
+        files[TEMPLATE] = config["chat_template"]
     return vocabulary.replace(extras=to_text(from_text(vocabulary.extras) | {"files": files}))
 
 

@@ -72,6 +72,8 @@ def find(path: str | os.PathLike[str]) -> Found:
         return Found("sentencepiece", path, data)
     if data.lstrip().startswith(b"{"):
         return _of_json(read_json(data), path)
+    if not data:
+        raise ValueError("not a tokenizer: the file is empty")
     begin = data[:20]
     raise ValueError(
         f"not a tokenizer: it begins with {begin!r}. Looked for: JSON (of this package, a tokenizer.json, "

@@ -42,9 +42,9 @@ def unpacked_state(data: bytes) -> State | None:
         entries = json.loads(data.decode())
         checksum = entries.pop("note_checksum")
         state = State(**entries)
+        return state if checksum == _checksum(asdict(state)) else None
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         return None
-    return state if checksum == _checksum(asdict(state)) else None
 
 
 def _checksum(entries: dict[str, object]) -> int:

@@ -88,15 +88,17 @@ def chunks(
     n_before, n_after = map(len, rules.around)
     found: list[Chunk] = []
     starts: list[int] = [0]
-    size = 2 * max_tokens * tok.engine.vocabulary.longest + _SPARE
+    size = max_tokens * max(2 * tok.engine.vocabulary.longest, 10) + _SPARE
     while (end := found[-1].end if found else 0) < len(text):
         for start in [*starts, end]:
-            part = tok.truncate(text[start : start + size], max_tokens, **special)
+            part = _beginning(tok, text[start : start + size], max_tokens, special)
             if start + len(part) > end:
                 break
         else:
             around = f", with the {n_before + n_after} put around it" if n_before + n_after else ""
-            raise ValueError(f"the character at {end} has more than max_tokens={max_tokens} tokens{around}")
+            raise ValueError(
+                f"no part of the text that begins at {end} has at most max_tokens={max_tokens} tokens{around}"
+            )
         ids, token_starts, token_ends = tok.encode_with_offsets(part, **special)
         found.append(Chunk(start, start + len(part), ids))
         own = slice(n_before, len(ids) - n_after)
@@ -109,3 +111,16 @@ def chunks(
             places = [place for place in places if is_between_characters(part, place)]
         starts = [start + place for place in places]
     return found
+
+
+def _beginning(tok: Tokenizer, text: AnyStr, max_tokens: int, special: SpecialOptions) -> AnyStr:
+    """Return a beginning of a text with at most `max_tokens` tokens."""
+    part = tok.truncate(text, max_tokens, **special)
+    if part or tok.is_lossless:
+        return part
+    # Steps may give no beginning the ids that the text begins with, such as a mark at the end of each word.
+    _, _, ends = tok.encode_with_offsets(text, **special)
+    for end in ends[:max_tokens][::-1].tolist():
+        if tok.count(text[:end], max_tokens, **special) <= max_tokens:
+            return text[:end]
+    return part

@@ -441,8 +441,9 @@ class PipelineEngine(FileEngine):
     def _beginning(self, text: AnyStr, max_tokens: int, rules: Rules) -> AnyStr:
         """Return a beginning of a text that has the first ids: not the longest, if steps look far ahead.
 
-        Origins are looked for in a longer and longer beginning, until it has these ids. Each try takes as
-        long as encoding the part, so that the steps become larger after some.
+        Origins are looked for in a longer and longer beginning, until it has these ids. A beginning may end
+        inside an added token, in what no token stands for. Each try takes as long as encoding the part, so
+        that the steps become larger after some.
         """
         first = first_ids(self, text, max_tokens + 1, rules)
         if len(first) <= max_tokens:
@@ -450,9 +451,13 @@ class PipelineEngine(FileEngine):
         first, size = first[:max_tokens], 8 * max_tokens
         while True:
             size = _end_of_character(text, size)
-            ids, _, ends = encode_with_offsets(self, text[:size], rules)
-            if size >= len(text) or np.array_equal(ids[:max_tokens], first):
-                break
+            try:
+                ids, _, ends = encode_with_offsets(self, text[:size], rules)
+                if size >= len(text) or np.array_equal(ids[:max_tokens], first):
+                    break
+            except ValueError:
+                if size >= len(text):
+                    raise
             size = 2 * size + 1
         n, n_tries = max_tokens, 0
         while n > 0:

@@ -225,7 +225,7 @@ def check_ids(chance: random.Random, note: Note, folder: Path) -> None:
     tok = a_tokenizer(chance)
     tok.save(folder / "tok.json")
     ids = tok.encode_ordinary(texts.text(chance, 100))
-    dtype = chance.choice(["uint16", "uint32", "int64"])
+    dtype = chance.choice(["uint16"] * (max(ids, default=0) < 1 << 16) + ["uint32", "int64"])
     npy = io.BytesIO()
     np.save(npy, np.array(ids, dtype))
     contents = {

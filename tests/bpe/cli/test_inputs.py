@@ -101,6 +101,7 @@ def test_the_format_of_a_corpus(folder):
         (b"{a}\n", ""),
         (b"[1, 2]\n", ""),
         (b"PAR1....", "looks like Parquet"),
+        (b'{\n"format": "bpe-structures"', "is a tokenizer"),
         (gzip.compress(b"the sea", mtime=0), "is compressed"),
         ("the sea".encode("utf-16"), "looks like UTF-16"),
         ("the naïve sea".encode("latin-1"), "not UTF-8"),

@@ -72,6 +72,9 @@ def test_what_is_learned_is_saved(folder, interrupted):
     assert result.stderr.startswith("bpe: interrupted: tok.interrupted.json has the 297 tokens")
     assert Path("tok.json").read_text() == "old"
     assert Tokenizer.load("tok.interrupted.json") == expected
+    Path("tok.interrupted.json").write_text("what was learned before")
+    assert run(*arguments).stderr.startswith("bpe: interrupted: tok.interrupted-2.json has the 297 tokens")
+    assert Path("tok.interrupted.json").read_text() == "what was learned before"
 
 
 def test_nothing_is_saved_before_anything_is_learned(folder, monkeypatch):

@@ -590,3 +590,34 @@ def test_a_failed_write(small, folder, monkeypatch):
     after = contents(folder)
     assert after["tokenizer.json"] == before["tokenizer.json"]
     assert after.keys() == before.keys()
+
+
+def test_a_template_that_is_there_is_replaced(small, tmp_path, monkeypatch):
+    """``transformers`` reads chat_template.jinja first."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    transformers = required("transformers")
+    tok = small.with_special_tokens(["<|eos|>"])
+    (tmp_path / "chat_template.jinja").write_text("old")
+    tok.save_huggingface(tmp_path, eos_token="<|eos|>", chat_template="new")
+    assert transformers.AutoTokenizer.from_pretrained(tmp_path).chat_template == "new"
+
+
+@pytest.mark.parametrize("token", ["\n", " ", "\t"])
+def test_two_texts_of_one_id(token, tmp_path):
+    """A byte is written with a letter there, so that a special token of the same bytes is another text."""
+    tok = bpe.train(["low lower"], 257, progress=False).with_special_tokens([token])
+    with pytest.raises(ValueError, match="an id has one token: "):
+        tok.save_huggingface(tmp_path / "tokenizer.json")
+    tok.save(tmp_path / "tok.json")
+    assert Tokenizer.load(tmp_path / "tok.json") == tok
+
+
+@pytest.mark.parametrize("letter", ["\u00e9", "\u0120"])
+def test_an_added_token_that_is_the_letter_of_a_byte(letter, tmp_path):
+    bpe.train(["low lower"], 256, progress=False).save_huggingface(tmp_path / "tokenizer.json")
+    document = json.loads((tmp_path / "tokenizer.json").read_text())
+    token_id = document["model"]["vocab"][letter]
+    document["added_tokens"] = [{"id": token_id, "content": letter, "special": False}]
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document))
+    with pytest.raises(ValueError, match="an id stands for one text here"):
+        Tokenizer.load(tmp_path / "tokenizer.json")

@@ -317,6 +317,9 @@ def test_edited_notes(stopped, name):
         del old[field]
     state.write_text(json.dumps(old))
     again(name)
+    state = stop_it(name)
+    state.write_text(json.dumps({**old, "note_checksum": 1, "key": 0}).replace("0", "[" * 450 + "]" * 450))
+    again(name)
 
 
 @pytest.mark.parametrize("is_done", [False, True])

@@ -139,7 +139,7 @@ def test_chunks(tok, text, max_tokens, overlap):
     try:
         found = bpe.ids.chunks(tok, text, max_tokens, overlap, **options)
     except ValueError as error:
-        assert "has more than max_tokens" in str(error)  # noqa: PT017
+        assert "has at most max_tokens" in str(error)  # noqa: PT017
         assert isinstance(text, bytes) or max_tokens < max(most, 4)
         return
     end = 0
@@ -171,7 +171,7 @@ def test_chunks_of_a_book(tokenizer, book):
         bpe.ids.chunks(tokenizer, book, 5, 5)
     with pytest.raises(ValueError, match="holds the special token"):
         bpe.ids.chunks(tokenizer, "a <|end|>", 5)
-    with pytest.raises(ValueError, match="the character at 2 has more than max_tokens=2 tokens"):
+    with pytest.raises(ValueError, match="part of the text that begins at 2 has at most max_tokens=2 tokens"):
         bpe.ids.chunks(tokenizer, "ab漢", 2)
 
 
@@ -190,8 +190,26 @@ def test_chunks_with_ids_around_them(tmp_path):
     (tmp_path / "tokenizer.json").write_text(json.dumps(document))
     tok = bpe.Tokenizer.load(tmp_path / "tokenizer.json")
     around, text = {"add_special_tokens": True}, "abcdefgh"
+    assert tok.truncate(text, 2, **around) == ""
+    with pytest.raises(ValueError, match="max_tokens must be at least 2, as so many are put around a text"):
+        tok.truncate(text, 1, **around)
     found = bpe.ids.chunks(tok, text, 5, 1, **around)
     assert [(start, end) for start, end, _ in found] == [(0, 3), (2, 5), (4, 7), (6, 8)]
     assert [ids.tolist() for *_, ids in found] == [tok.encode(text[a:b], **around) for a, b, _ in found]
-    with pytest.raises(ValueError, match="more than max_tokens=2 tokens, with the 2 put around it"):
+    with pytest.raises(ValueError, match="at most max_tokens=2 tokens, with the 2 put around it"):
         bpe.ids.chunks(tok, text, 2, **around)
+
+
+def test_chunks_of_words_with_a_mark_at_their_end(tmp_path):
+    """No beginning of a long word has its first ids, but each part has some of its own."""
+    model = {"type": "BPE", "vocab": {"a": 0, "a</w>": 1}, "merges": [], "end_of_word_suffix": "</w>"}
+    document = {"version": "1.0", "added_tokens": [], "model": model}
+    document["pre_tokenizer"] = {"type": "WhitespaceSplit"}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document))
+    tok = bpe.Tokenizer.load(tmp_path / "tokenizer.json")
+    assert tok.truncate("aaaaa", 4) == ""
+    found = bpe.ids.chunks(tok, "aaaaa aaa", 4)
+    assert [(start, end, ids.tolist()) for start, end, ids in found] == [
+        (0, 4, [0, 0, 0, 1]),
+        (4, 9, [1, 0, 0, 1]),
+    ]
