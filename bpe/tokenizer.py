@@ -316,7 +316,8 @@ class Tokenizer:
     ) -> None:
         """Write a ``tokenizer.json``, or the folder of a model if `path` is a folder or has no suffix.
 
-        Only letters are a suffix, so that ``llama-3.1`` has none. ``transformers.AutoTokenizer.from_pretrained`` reads such a folder.
+        Only letters are a suffix, so that ``llama-3.1`` has none.
+        ``transformers.AutoTokenizer.from_pretrained`` reads such a folder.
 
         Parameters
         ----------
@@ -617,7 +618,8 @@ class Tokenizer:
     def count(self, text: str | bytes, limit: int | None = None, **special: Unpack[SpecialOptions]) -> int:
         """Return the number of tokens of a text; ``limit + 1`` if there are more than `limit`.
 
-        With a limit, no more of the text is read than is needed: a disallowed token further on may not be found.
+        With a limit, no more of the text is read than is needed: a disallowed token further on may not be
+        found.
         """
         return self.engine.count(text, limit, self._rules("count", special))
 

@@ -4,9 +4,9 @@
 format       path                                                       what it cannot hold
 ===========  =========================================================  ===================================
 native       any other ``.json``                                        nothing: it holds all
-huggingface  ``tokenizer.json``, ``*.hf.json``, or the folder of a      a token and a special token of the same
-             model (:mod:`bpe.formats.model_folder`)                    text with two ids, or written in two
-                                                                        ways with one id
+huggingface  ``tokenizer.json``, ``*.hf.json``, or the folder of a      a token and a special token of one
+             model (:mod:`bpe.formats.model_folder`)                    text with two ids, or of one id
+                                                                        if it is written in two ways
 tiktoken     ``*.tiktoken``                                             pattern, special and added tokens:
                                                                         the reader gives them, all as
                                                                         special tokens, unless it is a

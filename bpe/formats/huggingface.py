@@ -62,8 +62,8 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     for token, token_id in ids.items() if len(text) < len(ids) else ():
         if text[token_id] != token:
             raise ValueError(
-                f"in a tokenizer.json an id has one token: {token!r:.80} and {text[token_id]!r:.80} both have "
-                f"the id {token_id}"
+                f"in a tokenizer.json an id has one token: {token!r:.80} and {text[token_id]!r:.80} both "
+                f"have the id {token_id}"
             )
     for token in _outside(vocabulary, ids, extras["outside"]):
         del ids[token]

@@ -47,7 +47,7 @@ import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from bpe.pipeline.pre_tokenizers import Cut, Operation, PreTokenizer, Put, Step, WriteBytes
 from bpe.pipeline.splits import Split
@@ -66,7 +66,7 @@ from bpe.splitting.compiled.syntax import (
     parse,
     without_flags,
 )
-from bpe.splitting.pattern import PATTERNS, READ_ALIKE, Pattern, translated
+from bpe.splitting.pattern import PATTERNS, READ_ALIKE, Dialect, Pattern, translated
 from bpe.splitting.regex_engine import check_expressions
 
 _HINT = "bpe splits by patterns only: train a new tokenizer with one (--pattern)"
@@ -252,7 +252,7 @@ def render(source: str, dialect: str) -> str:
     try:
         written = _Writer(DIALECTS[dialect]).alternatives(parse(source))
         if dialect in ("oniguruma", "rust"):
-            translated(written, dialect)
+            translated(written, cast("Dialect", dialect))
         return written
     except (UnsupportedError, ValueError) as error:
         raise ValueError(

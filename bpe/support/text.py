@@ -51,8 +51,7 @@ def utf8_of(document: str | bytes, what: str = "text") -> bytes:
             return as_text(document).encode()
     if isinstance(document, (bytes, bytearray, memoryview)):
         return bytes(document)
-    hint = ": of a data set, give the column of texts" if isinstance(document, dict) else ""
-    raise TypeError(f"{what} must be str or bytes, not {type(document).__name__}{hint}")
+    raise TypeError(f"{what} must be str or bytes, not {type(document).__name__}")
 
 
 # ---------------------------------------------------------------------------------------------- arrays

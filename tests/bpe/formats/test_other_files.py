@@ -229,7 +229,8 @@ def test_rank_files_under_another_name(small, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "it begins with b''. Looked for: JSON"),
+        (b"", "not a tokenizer: the file is empty"),
+        (b"a b", "it begins with b'a b'. Looked for: JSON"),
         (
             b"cos\nsystem\n(S'true'\ntR.",
             r"it begins with b\"cos.*lines of ranks, 'minbpe v1', a model of Sent",
