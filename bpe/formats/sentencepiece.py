@@ -25,7 +25,9 @@ here and saved in native files. A ``tokenizer.json`` that is written has only th
 SentencePiece cuts a text only at user-defined symbols. The ids are the same as SentencePiece's, except:
 
 * a text that is one user-defined symbol, and nothing else, gets no ``▁`` before it;
-* ``Precompiled`` replaces clusters of combining characters in its own way (:mod:`bpe.pipeline.charsmap`).
+* ``Precompiled`` replaces clusters of a character and what extends it, such as combining marks and U+200D,
+  in its own way (:mod:`bpe.pipeline.charsmap`);
+* where ``remove_extra_whitespaces`` is false, a text of which the normalizer leaves nothing gets no ``▁``.
 
 What programs put around the ids, such as ``<s>``, is not in the file: there is no post-processor.
 
