@@ -629,7 +629,7 @@ class Tokenizer:
 
         The result is the longest beginning of the text that ends between characters and has its first k
         tokens, ``encode(result) == encode(text)[:k]``, for a ``k <= max_tokens``. Only the beginning is read.
-        With the steps of a ``tokenizer.json``, a longer beginning may fit.
+        With the steps of a ``tokenizer.json``, a longer beginning may fit. For ids alone, cut their list.
 
         Examples
         --------

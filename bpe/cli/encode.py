@@ -297,10 +297,7 @@ def _write_ids(
         report_incomplete(output)
     return {
         "output": output,
-        # Beside the output, with a path like that of the output; for a link, beside its target.
-        "offsets": str(
-            written.offsets if Path(output).is_symlink() else Path(output).with_name(written.offsets.name)
-        ),
+        "offsets": str(written.offsets),
         "dtype": written.dtype.name,
         "documents": written.n_documents,
         "tokens": written.n_tokens,

@@ -141,7 +141,7 @@ def _engine_of(original: Any) -> Tokenizer | None:
         _compare(original, engine)
     except ValueError as error:
         warn(
-            f"{type(original).__name__} encodes and decodes with its own engine: {error}",
+            f"bpe.hf.wrap returns this {type(original).__name__} as it is: {error}",
         )
         return None
     return engine

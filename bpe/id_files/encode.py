@@ -136,6 +136,8 @@ def encode_files(
         origins_path(target.ids_path).unlink(missing_ok=True)
     done = output.state
     offsets = output.offsets_path if finisher is None else target.index_path
+    if not target.path.is_symlink():  # else they are beside the file that it leads to
+        offsets = target.path.with_name(offsets.name)
     return EncodedFiles(
         target.path, offsets, id_type, done.documents, done.n_bytes, done.tokens, output.is_resumed
     )

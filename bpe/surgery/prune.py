@@ -111,7 +111,7 @@ def pruned(
     if vocab_size is not None and least is None and len(vocabulary.bytes_of) - len(removed) > n_tokens:
         raise ValueError(
             f"vocab_size must be at least {len(vocabulary.bytes_of) - len(removed)}, not {vocab_size}: "
-            "single bytes, special tokens and tokens that parts of the file refer to stay"
+            "single bytes or characters, special tokens and tokens that other parts of the file name are kept"
         )
     return without(vocabulary, {*removed})
 
