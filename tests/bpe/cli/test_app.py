@@ -508,14 +508,14 @@ def test_wrong_tokenizers(folder, command):
     fails(run(command, "book.txt", stdin=""), r"book\.txt: not a tokenizer: it begins with b'")
     fails(
         run(command, "empty.txt", stdin=""),
-        r"empty\.txt: not a tokenizer: it begins with b''\. Looked for: JSON",
+        r"empty\.txt: not a tokenizer: the file is empty",
     )
     fails(
         run(command, "folder", stdin=""),
         "folder: a folder without a tokenizer. Looked for: tokenizer.json, tek",
     )
     (folder / "folder" / "tokenizer.json").touch()
-    fails(run(command, "folder", stdin=""), r"folder: tokenizer\.json: not a tokenizer: it begins with b''")
+    fails(run(command, "folder", stdin=""), r"folder: tokenizer\.json: not a tokenizer: the file is empty")
     fails(run(command, "tok.json", "missing.txt"), r"no such file: missing\.txt")
 
 
