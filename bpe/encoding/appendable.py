@@ -130,7 +130,7 @@ class AppendableEncoder:
         return len(self._ids), self._rest  # in this order: more ids may have become known
 
     def known(self) -> list[int]:
-        """Return the first ids of the text that stay, whatever is added: not always all of those."""
+        """Return the first ids, of which no text that is added changes any; there may be more of them."""
         return self._known(None)
 
     @one_thread

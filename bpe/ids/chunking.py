@@ -48,8 +48,8 @@ def chunks(
     text : str or bytes
     max_tokens : int
     overlap : int
-        With how many of the last tokens of the chunk before a chunk begins; with fewer where they would be
-        all of a chunk, or cut a character.
+        How many of the last tokens of one chunk the next one begins with; fewer where they would be all of a
+        chunk, or cut a character.
     **special
         As for :meth:`bpe.Tokenizer.encode`.
 

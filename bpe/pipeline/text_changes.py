@@ -228,7 +228,7 @@ FormName: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 # Python sorts marks by insertion, which takes quadratic time where they are not in order. The last two
 # characters become marks.
 _MANY_MARKS = lazy_regex(r"[\p{M}\uff9e\uff9f]{500,}")
-# What ends before ASCII neither changes with what follows nor is where that came from.
+# After a line end, before ASCII: nothing is composed or reordered across this place.
 _LINE = re.compile(r"(?<=\n)(?=[\x00-\x7f])")
 _JAMO_THAT_COMBINE = ("\u1160", "\u11ff")
 # ASCII that nothing after it combines with. "<", "=" and ">" combine with a stroke, letters with accents.
