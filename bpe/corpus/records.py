@@ -153,7 +153,7 @@ def parquet_rows(
                     size * row // source.metadata.num_rows
                     - size * (row - len(batch)) // source.metadata.num_rows
                 )
-        except (arrow.ArrowException, OSError) as error:
+        except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise ValueError(f"{part}: Parquet data damaged or cut off at row {row}: {error}") from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from typing import Any
@@ -60,7 +61,7 @@ def damaged_document(document: Any, chance: random.Random) -> Any:
         parent, key = path[-1]
         match chance.randrange(6):
             case 0 | 1:
-                parent[key] = chance.choice(_VALUES)
+                parent[key] = copy.deepcopy(chance.choice(_VALUES))
             case 2:
                 del parent[key]
             case 3 if isinstance(parent, list):
@@ -92,7 +93,7 @@ def _changed(value: Any, chance: random.Random) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, (int, float)):
-        return value + chance.choice([-1, 1, 256, 0.5])
+        return value + chance.choice([-1, 1, 256, 0.5] if abs(value) < 2**60 else [-1, 1, 256])
     if isinstance(value, list):
         return value[::-1]
     return [value]

@@ -21,7 +21,7 @@ from bpe.corpus.validity import clean_blocks, clean_document
 from bpe.splitting import boundaries
 from bpe.splitting.special_search import SpecialSearch
 from bpe.support.text import as_bytes, as_text
-from tests.optional import optional
+from tests.optional import optional, required
 
 pyarrow = optional("pyarrow")
 parquet = optional("pyarrow.parquet")
@@ -570,3 +570,12 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path, name):
     n_bytes, n_kilobytes = map(int, done.stdout.split())
     assert n_bytes == 100_000_000
     assert n_kilobytes < 30_000
+
+
+def test_a_parquet_file_with_a_wrong_name_of_a_column(tmp_path):
+    """The name is not UTF-8: an error of the codec, which does not name the file, comes from the reader."""
+    path = tmp_path / "x.parquet"
+    required("pyarrow.parquet").write_table(required("pyarrow").table({"text": ["a"], "nn": [1]}), path)
+    path.write_bytes(path.read_bytes().replace(b"nn", b"\xf5\xf5"))
+    with pytest.raises(ValueError, match=r"x\.parquet: Parquet data damaged or cut off at row 0"):
+        read(path)
