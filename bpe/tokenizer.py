@@ -235,11 +235,11 @@ class Tokenizer:
         It has the format of this package, whatever its name is; a warning says so if the name is that of
         another format, such as ``tokenizer.json``.
         """
-        from bpe.formats.conversion import FORMATS, guess_format
+        from bpe.formats.conversion import guess_format
 
         with contextlib.suppress(ValueError):  # the name tells no format
             named = guess_format(path)
-            if named in FORMATS[1:] and not os.path.isdir(path):
+            if named != "native" and not os.path.isdir(path):
                 warn(
                     f"{os.fspath(path)} has the name of a {named} file, but the format of this package: "
                     f"save_{named}(path) and bpe convert write what other programs read",
@@ -316,7 +316,7 @@ class Tokenizer:
     ) -> None:
         """Write a ``tokenizer.json``, or the folder of a model if `path` is a folder or has no suffix.
 
-        Only letters are a suffix, so that ``llama-3.1`` has none.
+        A suffix has only letters, so ``llama-3.1`` has none.
         ``transformers.AutoTokenizer.from_pretrained`` reads such a folder.
 
         Parameters
@@ -630,6 +630,7 @@ class Tokenizer:
         The result is the longest beginning of the text that ends between characters and has its first k
         tokens, ``encode(result) == encode(text)[:k]``, for a ``k <= max_tokens``. Only the beginning is read.
         With the steps of a ``tokenizer.json``, a longer beginning may fit. For ids alone, cut their list.
+        ValueError if what `add_special_tokens` puts around a text is more than `max_tokens`.
 
         Examples
         --------

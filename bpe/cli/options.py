@@ -156,9 +156,11 @@ def warn_of_odd_texts(corpus: Corpus) -> None:
 
 def oddity(begin: bytes, knows_errors: bool, is_text: bool) -> str:
     r"""Return a warning if a file does not look like UTF-8 text; "" if it does."""
+    from bpe.formats.recognition import SAVED  # not for --help
+
     if begin.startswith(b"PAR1") and not is_text:
         return _PARQUET
-    if begin.startswith(b'{\n"format": "bpe-structures"'):
+    if begin.startswith(SAVED):
         return _TOKENIZER
     if begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
         return _PACKED

@@ -474,6 +474,6 @@ def _holds_any(data: bytes | bytearray | np.ndarray, needles: tuple[bytes, ...])
 
 
 def _not_negative(number: int, name: str) -> int:
-    if as_integer(number, name) < 0:
+    if (n := as_integer(number, name)) < 0:
         raise ValueError(f"{name} must be at least 0, not {number}")
-    return int(number)
+    return n

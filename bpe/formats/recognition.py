@@ -36,7 +36,7 @@ from bpe.vocabulary.vocabulary import Vocabulary
 OTHERS = ("tekken.json", "tokenizer.model", "vocab.json", "encoder.json")
 """What a folder may have instead of ``tokenizer.json``; the merges are beside the last two."""
 
-_SAVED = b'{\n"format": "bpe-structures"'
+SAVED = b'{\n"format": "bpe-structures"'
 _RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+={0,2} \d{1,10}(?:[\r\n]|\Z)")
 
 
@@ -60,7 +60,7 @@ def find(path: str | os.PathLike[str]) -> Found:
     except FileNotFoundError as error:
         problem = "no such file or folder, and nothing is downloaded"
         raise FileNotFoundError(error.errno, problem, os.fspath(path)) from None
-    if data.startswith(_SAVED):
+    if data.startswith(SAVED):
         return Found("native", path, read_json(data))
     if path.name in GPT2_MERGES:
         return Found("gpt2", path, None)

@@ -314,7 +314,7 @@ class PreTokenizer(FromEntry):
         self._needs_places = any(isinstance(each, (Cut, CutByLength)) for each in before)
         cuts = [i for i, each in enumerate(self._fast_operations) if isinstance(each, (Cut, CutByLength))]
         self._n_before_cuts = cuts[0] if cuts else len(self._fast_operations)
-        self._only_cuts_then = cuts == [*range(self._n_before_cuts, len(self._fast_operations))] and all(
+        self._only_cuts_follow = cuts == [*range(self._n_before_cuts, len(self._fast_operations))] and all(
             each.split.rule not in ("Removed", "Kept") for each in operations if isinstance(each, Cut)
         )
 
@@ -371,7 +371,7 @@ class PreTokenizer(FromEntry):
 
         Where nothing but cuts comes after the first cut, all bytes of the text stay in their order.
         """
-        if not self._only_cuts_then or not len(text):
+        if not self._only_cuts_follow or not len(text):
             found = self.tracked_one_by_one(text, is_first)
             starts, ends = ([getattr(each, name) for each in found] for name in ("starts", "ends"))
             none = np.empty(0, np.int64)

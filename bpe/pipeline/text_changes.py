@@ -258,12 +258,14 @@ class UnicodeForm(TextChange):
         return "".join(parts)
 
     def tracked(self, text: Tracked, most: int) -> Tracked:
-        changed, start = [], 0
+        parts, start, done = list[Tracked](), 0, 0
         for line in _LINE.split(text.text):
-            part = text[start : start + len(line)]
-            changed.append(part if self.plain(line, most) == line else part.changed(self._changes(line)))
-            start += len(line)
-        return Tracked.joined(changed)
+            end = start + len(line)
+            if self.plain(line, most) != line:
+                parts += [text[done:start], text[start:end].changed(self._changes(line))]
+                done = end
+            start = end
+        return Tracked.joined([*parts, text[done:]])
 
     def _changes(self, text: str) -> list[tuple[str, int]]:
         """Return the changes to a text, as :mod:`bpe.pipeline.tracked` has them."""

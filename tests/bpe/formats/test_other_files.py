@@ -622,3 +622,32 @@ def test_an_added_token_that_is_the_letter_of_a_byte(letter, tmp_path):
     (tmp_path / "tokenizer.json").write_text(json.dumps(document))
     with pytest.raises(ValueError, match="an id stands for one text here"):
         Tokenizer.load(tmp_path / "tokenizer.json")
+
+
+def test_patterns_that_are_read_again(tmp_path):
+    """A hexadecimal digit may follow a code; what the empty text matches is refused when it is written."""
+    tokens = [bytes([value]) for value in range(256)]
+    tok = bpe.Tokenizer(token_bytes=tokens, merges=[], pattern=r"[a-z]-1|[^-]|-")
+    tok.save_huggingface(tmp_path / "tokenizer.json")
+    assert (
+        r"\x2d1"
+        in json.loads((tmp_path / "tokenizer.json").read_text())["pre_tokenizer"]["pretokenizers"][0][
+            "pattern"
+        ]["Regex"]
+    )
+    again = Tokenizer.load(tmp_path / "tokenizer.json")
+    assert again.pattern.split("a-1-b") == tok.pattern.split("a-1-b") == ["a-1", "-", "b"]
+    empty = bpe.Tokenizer(token_bytes=tokens, merges=[], pattern="a*|(?=1)")
+    with pytest.raises(ValueError, match=r"cannot be rewritten for this format: .*match the empty text"):
+        empty.save_huggingface(tmp_path / "tokenizer.json")
+    assert Tokenizer.load(tmp_path / "tokenizer.json") == again
+
+
+def test_an_unknown_character_is_named(tmp_path):
+    model = {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}
+    document = {"version": "1.0", "added_tokens": [], "model": model}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document))
+    tok = Tokenizer.load(tmp_path / "tokenizer.json")
+    for encode in (tok.encode, tok.encode_with_offsets):
+        with pytest.raises(ValueError, match="the text has '\U0001f600', which no token"):
+            encode("ab\U0001f600a\u00e9")

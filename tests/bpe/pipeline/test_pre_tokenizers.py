@@ -426,3 +426,21 @@ def test_matches_that_cover_every_text(source):
         assert gaps == []
     elif not any(sign in source for sign in ("(?<", r"\A")):  # where matches begin is decided roughly
         assert gaps
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_fast"),
+    [
+        (metaspace("first"), True),
+        (sequence(split(r"\s+", "MergedWithNext"), byte_level()), True),
+        (sequence(DIGITS, {"type": "FixedLength", "length": 2}), True),
+        (split(" ", "Removed", kind="String"), False),
+        (sequence(DIGITS, metaspace("always")), False),
+    ],
+)
+def test_which_are_cut_all_at_once(entry, is_fast, monkeypatch):
+    slow, n_calls = PreTokenizer.tracked_one_by_one, []
+    monkeypatch.setattr(PreTokenizer, "tracked_one_by_one", lambda *given: n_calls.append(1) or slow(*given))
+    ours = PreTokenizer.of(entry)
+    assert ours.tracked(Tracked.of("a é 12 "), True).pieces == ours("a é 12 ", 1)
+    assert len(n_calls) == (not is_fast)
