@@ -17,6 +17,7 @@ from bpe.encoding.engine import Engine
 from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import StreamDecoder, StreamEncoder, encode_parts
 from bpe.pipeline.engine import engine_of
+from bpe.pipeline.post_processors import with_around
 from bpe.splitting.pattern import Dialect, Pattern, everything_compiled
 from bpe.splitting.specials import (
     NO_TOKENS,
@@ -311,7 +312,10 @@ class Tokenizer:
         bos_token: str | None = None,
         eos_token: str | None = None,
         unk_token: str | None = None,
+        sep_token: str | None = None,
         pad_token: str | None = None,
+        cls_token: str | None = None,
+        mask_token: str | None = None,
         chat_template: str | None = None,
     ) -> None:
         """Write a ``tokenizer.json``, or the folder of a model if `path` is a folder or has no suffix.
@@ -322,7 +326,7 @@ class Tokenizer:
         Parameters
         ----------
         path : str or path-like
-        bos_token, eos_token, unk_token, pad_token : str, optional
+        bos_token, eos_token, unk_token, sep_token, pad_token, cls_token, mask_token : str, optional
             The special tokens that have these roles in transformers. By default, those of the folder that
             was loaded (:attr:`role_ids`).
         chat_template : str, optional
@@ -353,7 +357,8 @@ class Tokenizer:
         from bpe.formats.model_folder import with_config
 
         given = {"bos_token": bos_token, "eos_token": eos_token, "unk_token": unk_token}
-        given |= {"pad_token": pad_token, "chat_template": chat_template}
+        given |= {"sep_token": sep_token, "pad_token": pad_token, "cls_token": cls_token}
+        given |= {"mask_token": mask_token, "chat_template": chat_template}
         config = {name: value for name, value in given.items() if value is not None}
         write(with_config(self.engine.vocabulary, path, config), self.pattern, path, "huggingface")
 
@@ -1185,6 +1190,36 @@ class Tokenizer:
         301
         """
         return self._with(with_special_tokens(self.engine.vocabulary, tokens))
+
+    def with_post_processor(self, before: Iterable[str] = (), after: Iterable[str] = ()) -> Self:
+        """Return the tokenizer with other tokens that ``add_special_tokens=True`` puts around a text.
+
+        They are written to a ``tokenizer.json`` as a ``TemplateProcessing``, which other programs apply by
+        default. What was put around a text before is replaced.
+
+        Parameters
+        ----------
+        before, after : iterable of str
+            Special tokens. By default, there are none.
+
+        Raises
+        ------
+        TypeError
+            `before` or `after` is a single str.
+        ValueError
+            One is not a special token.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low"], 258, special_tokens=["<s>", "</s>"], progress=False)
+        >>> tok = tok.with_post_processor(before=["<s>"], after=["</s>"])
+        >>> tok.encode("lo", add_special_tokens=True), tok.encode("lo")
+        ([256, 108, 111, 257], [108, 111])
+        """
+        vocabulary = self.engine.vocabulary
+        extras = with_around(vocabulary.extras, vocabulary.special_tokens, before, after)
+        return self._with(vocabulary.replace(extras=extras))
 
     def with_allowed_special(self, allowed_special: Specials) -> Self:
         """Return the tokenizer with other special tokens that are allowed if a call does not specify any.

@@ -23,6 +23,7 @@ from bpe.cli.count import counted
 from bpe.cli.options import PATTERN_HELP, PatternType, pattern_dialect
 from bpe.cli.progress import Stopwatch, human
 from bpe.cli.show import entries_of, shown_tokens
+from bpe.vocabulary.extras import ROLES
 
 if TYPE_CHECKING:
     from bpe.splitting.pattern import Dialect, Pattern
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 # The same as in bpe.formats.conversion, whose import would slow down --help.
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
 READ_ONLY = ("sentencepiece", "tekken", "npm")
-ROLES = ("bos", "eos", "unk", "pad")
 
 
 # --------------------------------------------------------------------------------------------- inspect

@@ -25,12 +25,12 @@ from bpe.support.files import atomic_write
 from bpe.support.json_text import read_json
 from bpe.support.text import as_bytes
 from bpe.support.warning import warn
-from bpe.vocabulary.extras import FILES, MAX_FILES, from_text, to_text
+from bpe.vocabulary.extras import FILES, MAX_FILES, ROLES, from_text, to_text
 from bpe.vocabulary.vocabulary import Vocabulary
 
 TOKENIZER = "tokenizer.json"
 CONFIG = "tokenizer_config.json"
-ROLES = "special_tokens_map.json"
+SPECIAL = "special_tokens_map.json"
 TEMPLATE = "chat_template.jinja"
 
 # What is written if the extras have no such file. The role of a token, such as end of text, is not guessed.
@@ -39,7 +39,7 @@ _USUAL: dict[str, Any] = {
         "clean_up_tokenization_spaces": False,  # transformers would take spaces out of decoded texts
         "tokenizer_class": "PreTrainedTokenizerFast",
     },
-    ROLES: {},
+    SPECIAL: {},
 }
 
 
@@ -60,15 +60,12 @@ def with_files(vocabulary: Vocabulary, folder: str | os.PathLike[str]) -> Vocabu
     return vocabulary.replace(extras=to_text(from_text(vocabulary.extras) | {"files": files}))
 
 
-_ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
-
-
 def roles_of(vocabulary: Vocabulary) -> dict[str, int]:
     """Return the ids of the tokens to which the files of a folder give a role; the config decides."""
     files = from_text(vocabulary.extras)["files"]
-    given = {**files.get(ROLES, {}), **files.get(CONFIG, {})}
+    given = {**files.get(SPECIAL, {}), **files.get(CONFIG, {})}
     found = {}
-    for role in _ROLES:
+    for role in ROLES:
         token = given.get(f"{role}_token")
         token = token.get("content") if isinstance(token, dict) else token
         if isinstance(token, str):
@@ -93,7 +90,7 @@ def with_config(vocabulary: Vocabulary, path: str | os.PathLike[str], config: di
             raise ValueError(f"{name} is {token!r:.80}, which is not a special token")
     files = from_text(vocabulary.extras)["files"]
     files[CONFIG] = _USUAL[CONFIG] | files.get(CONFIG, {}) | config
-    files[ROLES] = files.get(ROLES, {}) | roles
+    files[SPECIAL] = files.get(SPECIAL, {}) | roles
     if "chat_template" in config:  # transformers prefers the file, which the folder may already have
         files[TEMPLATE] = config["chat_template"]
     return vocabulary.replace(extras=to_text(from_text(vocabulary.extras) | {"files": files}))

@@ -17,9 +17,9 @@ from bpe.pipeline.preparation import Preparation
 from bpe.splitting.specials import SpecialOptions
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary.byte_level import text_of
+from bpe.vocabulary.extras import ROLES
 
 T = TypeVar("T")
-_ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 
 
 class Batch(dict[str, Any]):
@@ -115,7 +115,7 @@ class HuggingFaceTokenizer:
         self.tokenizer = tokenizer
         self.padding_side, self.truncation_side = padding_side, truncation_side
         self.model_max_length = model_max_length
-        for role in _ROLES:
+        for role in ROLES:
             setattr(self, f"{role}_token", roles.pop(f"{role}_token", None))
             if getattr(self, f"{role}_token") is None:
                 setattr(self, f"{role}_token_id", tokenizer.role_ids.get(role))

@@ -7,10 +7,11 @@ for pairs of texts are kept in the entry, and not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from bpe.pipeline.entries import FromEntry, flattened, unknown, value_of
+from bpe.vocabulary.extras import from_text, to_text
 
 _MOST_IDS = 100_000
 _Ids: TypeAlias = tuple[int, ...]
@@ -47,6 +48,50 @@ class PostProcessor(FromEntry):
     def of(cls, entry: Any, where: str = "post_processor") -> PostProcessor:
         """Read a post-processor."""
         return cls(entry, where)
+
+
+def with_around(
+    extras: str, special_tokens: Mapping[str, int], before: Iterable[str], after: Iterable[str]
+) -> str:
+    """Return extras whose post-processor puts these special tokens around a text, and no others.
+
+    A ``ByteLevel`` stays: ``tokenizers`` takes white space out of offsets with it.
+    """
+    sides: list[list[str]] = []
+    for name, tokens in {"before": before, "after": after}.items():
+        if isinstance(tokens, str):
+            raise TypeError(f"{name} is a list of special tokens: write [{tokens!r:.80}]")
+        sides.append([*tokens])
+        for token in sides[-1]:
+            if token not in special_tokens:
+                raise ValueError(f"{token!r:.80} of {name} is not a special token")
+    parts = from_text(extras)
+    old = flattened(parts["document"].pop("post_processor", None), "post_processor", "processors")
+    steps = [step for _, step in old if step["type"] == "ByteLevel"]
+    if any(sides):
+        # The second text of a pair gets the same tokens as the first, as in the tokenizers of Llama.
+        single, second = (
+            [
+                *({"SpecialToken": {"id": token, "type_id": type_id}} for token in sides[0]),
+                {"Sequence": {"id": name, "type_id": type_id}},
+                *({"SpecialToken": {"id": token, "type_id": type_id}} for token in sides[1]),
+            ]
+            for type_id, name in enumerate("AB")
+        )
+        template = {
+            "type": "TemplateProcessing",
+            "single": single,
+            "pair": single + second,
+            "special_tokens": {
+                token: {"id": token, "ids": [special_tokens[token]], "tokens": [token]}
+                for token in sorted({*sides[0], *sides[1]})
+            },
+        }
+        steps.append(template)
+    if steps:
+        sequence = {"type": "Sequence", "processors": steps}
+        parts["document"]["post_processor"] = sequence if len(steps) > 1 else steps[0]
+    return to_text(parts)
 
 
 def _template(step: dict[str, Any], where: str) -> tuple[_Ids, _Ids]:

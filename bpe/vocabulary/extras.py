@@ -45,6 +45,9 @@ _NAMES: dict[type[Any], str] = {dict: "an object", str: "a text"}
 MAX_FILES = 1 << 24
 """How many bytes they may have, all together."""
 
+ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+"""What special tokens are for in transformers; those files have keys such as ``eos_token``."""
+
 
 def to_text(parts: Mapping[str, Any]) -> str:
     """Check the parts of extras, and return them as one text, which is empty if there are none."""

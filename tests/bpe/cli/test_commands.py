@@ -236,8 +236,8 @@ def test_convert_with_roles(folder):
     result = run("convert", "plain.json", "model", "--to", "huggingface", *roles)
     assert result.exit_code == 0, result.output
     assert Tokenizer.load("model").role_ids == {"eos": 600, "pad": 600}
-    run("convert", "model", "again", "--to", "huggingface", "--role", "bos=<|end|>")
-    assert Tokenizer.load("again").role_ids == {"bos": 600, "eos": 600, "pad": 600}
+    run("convert", "model", "again", "--to", "huggingface", "--role", "mask=<|end|>")
+    assert Tokenizer.load("again").role_ids == {"eos": 600, "pad": 600, "mask": 600}
 
 
 @pytest.mark.parametrize(

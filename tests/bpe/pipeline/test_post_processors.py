@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bpe
 from bpe.pipeline.post_processors import PostProcessor
+from bpe.vocabulary.extras import to_text
 from tests.optional import optional
 
 tokenizers = optional("tokenizers")
@@ -140,6 +142,35 @@ SIMPLE = template_of(["<s>"], [], {"<s>": [1]})
 def test_what_is_refused(entry, message):
     with pytest.raises(ValueError, match=message):
         PostProcessor.of(entry)
+
+
+@pytest.mark.parametrize(
+    "old", [None, BERT, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}]
+)
+@given(names, names)
+def test_set_by_the_user(old, before, after):
+    """As ``tokenizers`` does for a text and for a pair; a ``ByteLevel`` that was there stays."""
+    tok = bpe.train(["low"], 259, special_tokens=NAMES, progress=False)
+    extras = to_text({"document": {"post_processor": old}})
+    tok = tok._with(tok.engine.vocabulary.replace(extras=extras)).with_post_processor(before, iter(after))
+    first, last = ([tok.special_tokens[name] for name in side] for side in (before, after))
+    one, other = tok.encode("low lo"), tok.encode("w")
+    assert tok.encode("low lo", add_special_tokens=True) == [*first, *one, *last]
+    theirs = tok.to_huggingface()
+    assert theirs.encode("low lo").ids == [*first, *one, *last]
+    assert theirs.encode("low lo", "w").ids == [*first, *one, *last, *first, *other, *last]
+    kept = json.loads(theirs.to_str())["post_processor"]
+    is_byte_level = bool(old) and old["type"] == "ByteLevel"
+    assert ("ByteLevel" in json.dumps(kept)) == is_byte_level
+    assert (tok.with_post_processor().engine.vocabulary.extras == "") == (not is_byte_level)
+
+
+def test_not_a_special_token():
+    tok = bpe.train(["low"], 259, special_tokens=NAMES, progress=False)
+    with pytest.raises(ValueError, match="'low' of after is not a special token"):
+        tok.with_post_processor(["<s>"], ["low"])
+    with pytest.raises(TypeError, match=r"before is a list of special tokens: write \['<s>'\]"):
+        tok.with_post_processor("<s>")
 
 
 def test_too_many_ids_are_not_put_together():
