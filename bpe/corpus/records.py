@@ -96,9 +96,13 @@ def _odd_line(line: bytes, field: str, errors: Errors, where: str, name: str, pl
         text = clean.decode("utf-8", "surrogateescape")
     try:
         record = json.loads(text.removeprefix("\ufeff") if place == 0 else text)
-    except (ValueError, RecursionError) as error:
-        what = str(error) if isinstance(error, ValueError) else "nested too deeply"
+    except json.JSONDecodeError as error:
+        what = f"{error.msg} at column {error.colno}"
         raise ValueError(f"{at}: not JSON, damaged or cut off: {what}") from None
+    except RecursionError:
+        raise ValueError(f"{at}: not JSON that can be read: nested too deeply") from None
+    except ValueError as error:  # a number of more digits than Python converts
+        raise ValueError(f"{at}: not JSON that can be read: {error}") from None
     if not isinstance(record, dict):
         raise ValueError(f"{at}: {type(record).__name__} instead of an object with the field {field!r}")
     if field not in record:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -397,6 +397,11 @@ class Corpus:
                     continue
                 if begun and begun[-1][1] is not None:
                     begun.append((number, None))
+                if isinstance(source, Mapping):  # a row of a data set
+                    raise TypeError(
+                        f"document {index} of the corpus is a {type(source).__name__}: give its text, as in "
+                        '(row["text"] for row in rows)'
+                    )
                 document = clean_document(source, self.errors, f"document {index} of the corpus")
                 if document is not None:
                     number += 1

@@ -169,6 +169,7 @@ def test_pipe(tmp_path, name):
         (None, "not NoneType"),
         (3, "not int"),
         ([1], "document 0 of the corpus must be str or bytes, not int"),
+        ([{"text": "a"}], r"document 0 of the corpus is a dict: give its text, as in \(row\["),
         (["a", None], "document 1 of the corpus"),
     ],
 )
