@@ -6,9 +6,6 @@ tokenizers, one of each kind of engine. The command ``bpe warmup`` does the same
 
 from __future__ import annotations
 
-import json
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -77,6 +74,7 @@ def use_encoding() -> None:
 
 def _of_sentencepiece() -> Tokenizer:
     """Return a tokenizer that does not split, like those of SentencePiece, with merges out of order."""
+    from bpe.formats.huggingface import of_document
     from bpe.tokenizer import Tokenizer
 
     tokens = [
@@ -112,7 +110,4 @@ def _of_sentencepiece() -> Tokenizer:
             "merges": merges,
         },
     }
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "tokenizer.json")
-        path.write_text(json.dumps(document), "utf-8")
-        return Tokenizer.from_huggingface(path)
+    return Tokenizer._of(*of_document(document))

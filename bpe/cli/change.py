@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bpe.cli.app import load, main, name_of_output, need_output, written
-from bpe.cli.options import reading_options, warn_of_odd_texts
+from bpe.cli.options import min_count_option, reading_options, together, warn_of_odd_texts
 from bpe.cli.progress import progress_of
 
 if TYPE_CHECKING:
@@ -19,43 +19,31 @@ if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
 
-def _changing_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the arguments of the commands that change a vocabulary."""
-    for decorate in (
-        reading_options,
-        click.option(
-            "--map",
-            "map_file",
-            metavar="FILE",
-            help="A .npy file to write: the new id of each old id, or -1 for a token that is gone.",
-        ),
-        click.option(
-            "-o",
-            "--output",
-            required=True,
-            metavar="FILE",
-            help="The file to write the tokenizer to, or - for standard output.",
-        ),
-        click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
-        click.argument("tokenizer", metavar="TOKENIZER"),
-    ):
-        command = decorate(command)
-    return command
+_changing_options = together(
+    reading_options,
+    click.option(
+        "--map",
+        "map_file",
+        metavar="FILE",
+        help="A .npy file to write: the new id of each old id, or -1 for a token that is gone.",
+    ),
+    click.option(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="The file to write the tokenizer to, or - for standard output.",
+    ),
+    click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
+    click.argument("tokenizer", metavar="TOKENIZER"),
+)
+"""The arguments of the commands that change a vocabulary."""
 
 
 @main.command()
 @_changing_options
 @click.option("-n", "n_more", type=int, required=True, metavar="N", help="The number of tokens to learn.")
-@click.option(
-    "--min-frequency",
-    "--min-count",
-    "min_count",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Merge only pairs that occur at least N times.",
-)
+@min_count_option
 def extend(
     tokenizer: str,
     paths: tuple[str, ...],

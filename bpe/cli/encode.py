@@ -5,14 +5,20 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bpe.cli.app import STDIN, STDOUT, load, main, name_of, need_output, read, shorter, warn
-from bpe.cli.options import reading_options, rules_of, special_options, text_option, texts_of
+from bpe.cli.options import (
+    reading_options,
+    rules_of,
+    special_options,
+    text_option,
+    texts_of,
+    together,
+)
 from bpe.cli.progress import Stopwatch, human, progress_of
 
 if TYPE_CHECKING:
@@ -49,30 +55,27 @@ FORMATS = ["bin", "npy", "nanogpt", "megatron", "parquet", "arrow"]
 _SUFFIXES = (".bin", ".npy", ".idx", ".parquet", ".arrow")
 
 
-def id_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say how ids are written."""
-    for decorate in (
-        click.option(
-            "--scheduler",
-            metavar="ADDRESS",
-            help="The address of a Dask cluster that encodes --shards, such as tcp://10.0.0.1:8786.",
-        ),
-        click.option(
-            "--shards", is_flag=True, help="Write one file for each file that is read. -o names a folder."
-        ),
-        click.option(
-            "--end-token",
-            metavar="TOKEN",
-            help="A special token to put after each document; for nanogpt, that of GPT-2 if none is given.",
-        ),
-        click.option(
-            "--to",
-            type=click.Choice(FORMATS),
-            help="The format of the output. By default, the ending of its name decides.",
-        ),
-    ):
-        command = decorate(command)
-    return command
+id_options = together(
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="The address of a Dask cluster that encodes --shards, such as tcp://10.0.0.1:8786.",
+    ),
+    click.option(
+        "--shards", is_flag=True, help="Write one file for each file that is read. -o names a folder."
+    ),
+    click.option(
+        "--end-token",
+        metavar="TOKEN",
+        help="A special token to put after each document; for nanogpt, that of GPT-2 if none is given.",
+    ),
+    click.option(
+        "--to",
+        type=click.Choice(FORMATS),
+        help="The format of the output. By default, the ending of its name decides.",
+    ),
+)
+"""The options that say how ids are written."""
 
 
 def check_id_options(output: str | None, given: dict[str, Any]) -> None:

@@ -273,6 +273,17 @@ PATTERN_HELP = (
 )
 
 
+def together(*decorators: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the decorator that adds all of these options and arguments to a command."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for each in decorators:
+            command = each(command)
+        return command
+
+    return decorate
+
+
 text_option = click.option("--text", metavar="TEXT", help="A text itself, in place of files.")
 READING = ("field", "format", "errors", "max_record_bytes")
 """The options that :class:`bpe.Corpus` takes."""
@@ -286,137 +297,127 @@ progress_option = click.option(
 )
 
 
-def special_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say what special tokens in a text are."""
-    for decorate in (
-        click.option("--ordinary", is_flag=True, help="Encode special tokens in the text as ordinary text."),
-        click.option(
-            "--allow-special", is_flag=True, help="Encode special tokens in the text as special tokens."
-        ),
-    ):
-        command = decorate(command)
-    return command
+special_options = together(
+    click.option("--ordinary", is_flag=True, help="Encode special tokens in the text as ordinary text."),
+    click.option(
+        "--allow-special", is_flag=True, help="Encode special tokens in the text as special tokens."
+    ),
+)
+"""The options that say what special tokens in a text are."""
 
 
-def reading_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say how a corpus is read."""
-    for decorate in (
-        quiet_option,
-        progress_option,
-        click.option(
-            "-j",
-            "--threads",
-            type=click.IntRange(1),
-            metavar="N",
-            help="The largest number of threads. By default, one for each processor.",
-        ),
-        click.option(
-            "--max-record-bytes",
-            type=click.IntRange(1),
-            default=1 << 28,
-            show_default=True,
-            metavar="N",
-            help="The largest size of a line of .jsonl, or of a text in .parquet. A larger one is an error.",
-        ),
-        click.option(
-            "--errors",
-            type=click.Choice(["keep", "strict", "replace", "skip"]),
-            default="keep",
-            show_default=True,
-            help="What to do with bytes that are not UTF-8: keep them, stop with an error (strict), replace "
-            "them with U+FFFD, or skip them (in .jsonl and .parquet, the whole record).",
-        ),
-        click.option(
-            "--format",
-            type=click.Choice(["text", "jsonl", "parquet"]),
-            help="What the files hold. By default, their names decide, and standard input is text.",
-        ),
-        click.option(
-            "--field",
-            "--column",
-            "field",
-            default="text",
-            show_default=True,
-            metavar="NAME",
-            help="The field of .jsonl, or the column of .parquet, that holds the text.",
-        ),
-    ):
-        command = decorate(command)
-    return command
+reading_options = together(
+    quiet_option,
+    progress_option,
+    click.option(
+        "-j",
+        "--threads",
+        type=click.IntRange(1),
+        metavar="N",
+        help="The largest number of threads. By default, one for each processor.",
+    ),
+    click.option(
+        "--max-record-bytes",
+        type=click.IntRange(1),
+        default=1 << 28,
+        show_default=True,
+        metavar="N",
+        help="The largest size of a line of .jsonl, or of a text in .parquet. A larger one is an error.",
+    ),
+    click.option(
+        "--errors",
+        type=click.Choice(["keep", "strict", "replace", "skip"]),
+        default="keep",
+        show_default=True,
+        help="What to do with bytes that are not UTF-8: keep them, stop with an error (strict), replace "
+        "them with U+FFFD, or skip them (in .jsonl and .parquet, the whole record).",
+    ),
+    click.option(
+        "--format",
+        type=click.Choice(["text", "jsonl", "parquet"]),
+        help="What the files hold. By default, their names decide, and standard input is text.",
+    ),
+    click.option(
+        "--field",
+        "--column",
+        "field",
+        default="text",
+        show_default=True,
+        metavar="NAME",
+        help="The field of .jsonl, or the column of .parquet, that holds the text.",
+    ),
+)
+"""The options that say how a corpus is read."""
 
 
-def training_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of all commands that train."""
-    for decorate in (
-        click.option(
-            "--like",
-            type=click.Choice(["huggingface", "gigatoken"]),
-            help="Reproduce another trainer. huggingface: special tokens get the first ids, "
-            "not the last; then come single bytes in the order of GPT-2; and tokens must be shorter than "
-            "--max-token-length. gigatoken: single bytes in that order.",
-        ),
-        click.option(
-            "--max-token-length",
-            type=click.IntRange(2),
-            metavar="N",
-            help="The longest token that may be made, in bytes.",
-        ),
-        click.option(
-            "--min-frequency",
-            "--min-count",
-            "min_count",
-            type=click.IntRange(1),
-            default=1,
-            show_default=True,
-            metavar="N",
-            help="Merge only pairs that occur at least N times.",
-        ),
-        click.option(
-            "-o",
-            "--output",
-            required=True,
-            metavar="FILE",
-            help="The file to write the tokenizer to, or - for standard output.",
-        ),
-        click.option(
-            "--vocab-size",
-            type=int,
-            required=True,
-            metavar="N",
-            help="The number of tokens, with the special ones.",
-        ),
-    ):
-        command = decorate(command)
-    return command
+min_count_option = click.option(
+    "--min-frequency",
+    "--min-count",
+    "min_count",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Merge only pairs that occur at least N times.",
+)
+
+training_options = together(
+    click.option(
+        "--like",
+        type=click.Choice(["huggingface", "gigatoken"]),
+        help="Reproduce another trainer. huggingface: special tokens get the first ids, "
+        "not the last; then come single bytes in the order of GPT-2; and tokens must be shorter than "
+        "--max-token-length. gigatoken: single bytes in that order.",
+    ),
+    click.option(
+        "--max-token-length",
+        type=click.IntRange(2),
+        metavar="N",
+        help="The longest token that may be made, in bytes.",
+    ),
+    min_count_option,
+    click.option(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="The file to write the tokenizer to, or - for standard output.",
+    ),
+    click.option(
+        "--vocab-size",
+        type=int,
+        required=True,
+        metavar="N",
+        help="The number of tokens, with the special ones.",
+    ),
+)
+"""The options of all commands that train."""
 
 
-def superword_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of superwords."""
-    for decorate in (
-        click.option(
-            "--superword-parts",
-            metavar="REGEX",
-            help="For boundless: join only pieces that contain a match of this.  [default: a letter]",
-        ),
-        click.option(
-            "--superwords-pattern",
-            metavar="REGEX",
-            help="For superbpe: the pattern for the merges after these N.  [default: that of its authors]",
-        ),
-        click.option(
-            "--first-merges",
-            type=int,
-            metavar="N",
-            help="For superbpe: how many merges are learned inside words.",
-        ),
-        click.option(
-            "--superwords",
-            type=click.Choice(["superbpe", "boundless"]),
-            help="Also learn tokens that join words.",
-        ),
-    ):
-        command = decorate(command)
-    return command
+superword_options = together(
+    click.option(
+        "--superword-parts",
+        metavar="REGEX",
+        help="For boundless: join only pieces that contain a match of this.  [default: a letter]",
+    ),
+    click.option(
+        "--superwords-pattern",
+        metavar="REGEX",
+        help="For superbpe: the pattern for the merges after these N.  [default: that of its authors]",
+    ),
+    click.option(
+        "--first-merges",
+        type=int,
+        metavar="N",
+        help="For superbpe: how many merges are learned inside words.",
+    ),
+    click.option(
+        "--superwords",
+        type=click.Choice(["superbpe", "boundless"]),
+        help="Also learn tokens that join words.",
+    ),
+)
+"""The options of superwords."""
 
 
 pattern_dialect = click.option(

@@ -24,6 +24,7 @@ from bpe.cli.options import (
     source_of,
     sources_of,
     superword_options,
+    together,
     training_options,
 )
 from bpe.cli.progress import Stopwatch, human, progress_of
@@ -44,30 +45,27 @@ Sizes: TypeAlias = list[tuple[int, int, int]]
 
 
 # ---------------------------------------------------------------------------------------------- corpora
-def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the arguments for what is counted, and how."""
-    for decorate in (
-        click.option(
-            "--scheduler",
-            metavar="ADDRESS",
-            help="The address of a Dask cluster that counts, such as tcp://10.0.0.1:8786.",
-        ),
-        reading_options,
-        click.option(
-            "--special-token",
-            "specials",
-            multiple=True,
-            metavar="TOKEN",
-            help="A special token. May be repeated.",
-        ),
-        pattern_dialect,
-        click.option(
-            "--pattern", type=PatternType(), metavar="NAME|REGEX", help=f"{PATTERN_HELP}  [default: gpt2]"
-        ),
-        click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
-    ):
-        command = decorate(command)
-    return command
+_counting_options = together(
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="The address of a Dask cluster that counts, such as tcp://10.0.0.1:8786.",
+    ),
+    reading_options,
+    click.option(
+        "--special-token",
+        "specials",
+        multiple=True,
+        metavar="TOKEN",
+        help="A special token. May be repeated.",
+    ),
+    pattern_dialect,
+    click.option(
+        "--pattern", type=PatternType(), metavar="NAME|REGEX", help=f"{PATTERN_HELP}  [default: gpt2]"
+    ),
+    click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
+)
+"""The arguments for what is counted, and how."""
 
 
 # ----------------------------------------------------------------------------------------- count-words

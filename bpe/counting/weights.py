@@ -148,15 +148,6 @@ def temperature_weights(sources: Mapping[str, WordCounts], temperature: float) -
     if not temperature > 0:
         raise ValueError(f"temperature must be a number above 0, not {temperature}")
     power = 1 - 1 / temperature
-    sizes = {name: size_of(counts) for name, counts in sources.items()}
+    sizes = {name: counts.n_text_bytes for name, counts in sources.items()}
     base = min(sizes.values()) if power > 0 else max(sizes.values())  # of the greatest weight
     return {name: (base / size) ** power for name, size in sizes.items()}
-
-
-def size_of(counts: WordCounts) -> int:
-    """Return how many bytes a text had: the length of each word times its count, as an exact integer."""
-    _, offsets, numbers = counts.to_arrays()
-    lengths = np.diff(offsets)
-    if lengths @ numbers.astype(np.float64) < 2.0**62:
-        return int(lengths @ numbers)
-    return sum(length * number for length, number in zip(lengths.tolist(), numbers.tolist(), strict=True))

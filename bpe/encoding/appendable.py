@@ -114,16 +114,16 @@ class AppendableEncoder:
 
     def count(self) -> int:
         """Return the number of ids of the text as it is now; O(1) if nothing was added since."""
-        n_known, rest = self._now(None)
+        n_known, rest = self._now()
         return n_known + sum(map(len, rest))
 
     def ids(self) -> list[int]:
         """Return the ids of the text as it is now: those that ``Tokenizer.encode`` gives for it."""
-        n_known, rest = self._now(None)
+        n_known, rest = self._now()
         return [*self._ids[:n_known], *chain.from_iterable(rest)]
 
     @one_thread
-    def _now(self, _: None) -> tuple[int, tuple[Sequence[int], ...]]:
+    def _now(self) -> tuple[int, tuple[Sequence[int], ...]]:
         """Return how many ids no longer change, and those that follow them now, in parts."""
         if self._rest is None:
             self._rest = self._with_long_piece() or (self._stream.rest(),)
@@ -131,10 +131,10 @@ class AppendableEncoder:
 
     def known(self) -> list[int]:
         """Return the first ids, of which no text that is added changes any; there may be more of them."""
-        return self._known(None)
+        return self._known()
 
     @one_thread
-    def _known(self, _: None) -> list[int]:
+    def _known(self) -> list[int]:
         known, stream, piece = [*self._ids], self._stream, self._long_piece()
         if piece is not None:
             end = stream._rules.allowed.horizon(len(stream._held))  # a special token may begin there

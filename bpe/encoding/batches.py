@@ -62,7 +62,6 @@ def encode_groups(
     texts: _Texts,
     threads: int | None,
     rules: Rules,
-    what: str = "text",
     all_ids: _GrowingIds | None = None,
 ) -> tuple[int, Iterator[tuple[np.ndarray, np.ndarray]]]:
     """Return how long the texts are, and an iterator over the ids and offsets of each group.
@@ -75,19 +74,17 @@ def encode_groups(
     def encode_group(group: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         first, last = group
         row, ends = (
-            texts.joined(first, last)
-            if isinstance(texts, ArrowTexts)
-            else _row_of(texts[first:last], first, what)
+            texts.joined(first, last) if isinstance(texts, ArrowTexts) else _row_of(texts[first:last], first)
         )
         encoder = engine.encoder_for(row, rules)
         if isinstance(encoder, SpecialEncoder):
             for index in range(first, last):
-                rules.refuse(texts[index], f"{what} {index}")
+                rules.refuse(texts[index], f"text {index}")
         return encoder.encode_segments(row, ends, room)
 
-    length = _length_of(texts, what)
+    length = _length_of(texts)
     wanted = min(max(length // (4 * threads), LEAST_BYTES), MOST_BYTES) if threads > 1 else MOST_BYTES
-    groups = _groups(texts, wanted, what)
+    groups = _groups(texts, wanted)
     return length, map_in_threads(encode_group, groups, 1 if length <= wanted else threads)
 
 
@@ -131,19 +128,19 @@ def joined(
     return all_ids.all(), np.concatenate(all_offsets)
 
 
-def _length_of(texts: _Texts, what: str) -> int:
+def _length_of(texts: _Texts) -> int:
     """Return how long the texts are together, as if all were ASCII; of many it is estimated."""
     step = len(texts) // MOST_TEXTS + 1
-    return sum(_lengths_of(texts, slice(0, None, step), what)) * step
+    return sum(_lengths_of(texts, slice(0, None, step))) * step
 
 
-def _groups(texts: _Texts, wanted: int, what: str) -> Iterator[tuple[int, int]]:
+def _groups(texts: _Texts, wanted: int) -> Iterator[tuple[int, int]]:
     """Yield the ranges of texts that are encoded together: of `wanted` bytes, or of :data:`MOST_TEXTS`."""
     chunks = texts.first_row_of.tolist() if isinstance(texts, ArrowTexts) else [0, len(texts)]
     for start, stop in pairwise(chunks):
         for first in range(start, stop, MOST_TEXTS):
             last, n = min(first + MOST_TEXTS, stop), 0
-            for index, length in enumerate(_lengths_of(texts, slice(first, last), what), first):
+            for index, length in enumerate(_lengths_of(texts, slice(first, last)), first):
                 if length >= LONG and first < index:
                     yield first, index
                     first, n = index, 0
@@ -155,7 +152,7 @@ def _groups(texts: _Texts, wanted: int, what: str) -> Iterator[tuple[int, int]]:
                 yield first, last
 
 
-def _lengths_of(texts: _Texts, rows: slice, what: str) -> list[int]:
+def _lengths_of(texts: _Texts, rows: slice) -> list[int]:
     """Return the lengths of texts, as if all were ASCII."""
     if isinstance(texts, ArrowTexts):
         return texts.lengths[rows].tolist()
@@ -163,13 +160,11 @@ def _lengths_of(texts: _Texts, rows: slice, what: str) -> list[int]:
     try:
         return [*map(len, some)]
     except TypeError:
-        _bytes_of(some, rows.start, what)
+        _bytes_of(some, rows.start)
         raise
 
 
-def _row_of(
-    texts: Sequence[str | bytes], first: int, what: str
-) -> tuple[bytes | bytearray | np.ndarray, np.ndarray]:
+def _row_of(texts: Sequence[str | bytes], first: int) -> tuple[bytes | bytearray | np.ndarray, np.ndarray]:
     """Return the UTF-8 of texts, concatenated, and where each ends; a long text is not copied."""
     if len(texts) == 1 and isinstance(texts[0], str) and len(texts[0]) >= LONG:
         with suppress(UnicodeEncodeError):  # a lone surrogate
@@ -178,15 +173,15 @@ def _row_of(
     with suppress(TypeError):  # of what is not a str
         if all(map(str.isascii, texts)):  # type: ignore[arg-type]
             return as_array("".join(texts)), ends_of(texts)  # type: ignore[arg-type]
-    some = _bytes_of(texts, first, what)
+    some = _bytes_of(texts, first)
     return some[0] if len(some) == 1 else bytearray().join(some), ends_of(some)
 
 
-def _bytes_of(texts: Sequence[str | bytes], first: int, what: str) -> list[bytes]:
+def _bytes_of(texts: Sequence[str | bytes], first: int) -> list[bytes]:
     try:
         return [*map(str.encode, texts)]  # type: ignore[arg-type]
     except (TypeError, UnicodeEncodeError):
-        return [utf8_of(text, f"{what} {index}") for index, text in enumerate(texts, first)]
+        return [utf8_of(text, f"text {index}") for index, text in enumerate(texts, first)]
 
 
 def _listed(texts: Iterable[str | bytes]) -> _Texts:

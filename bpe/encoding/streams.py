@@ -46,14 +46,14 @@ class Begins(Enum):
 
 
 def one_thread(method: Method) -> Method:
-    """Make a method of one argument an error while another thread's call of the same object runs.
+    """Make a method an error while another thread's call of the same object runs.
 
     Each call that runs has an item in the object's list ``_running``. A lock would take longer, and neither
     copies nor a forked process could use it. The item is put there inside ``try``, for interrupts.
     """
 
     @wraps(method)
-    def guarded(self: Any, given: Any) -> Any:
+    def guarded(self: Any, *given: Any) -> Any:
         running = self._running
         try:
             running.append(None)
@@ -62,7 +62,7 @@ def one_thread(method: Method) -> Method:
                 raise RuntimeError(
                     f"two threads use one {name} at once: make one for each thread, or use a lock"
                 )
-            return method(self, given)
+            return method(self, *given)
         finally:
             running.pop()
 

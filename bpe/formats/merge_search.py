@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from bpe.vocabulary.byte_level import codes_of
+from bpe.support.text import code_points
 
 MOST_CHARACTERS = 1 << 24
 """The longest row; it takes some 50 bytes of memory per character. Real ones have 7 million."""
@@ -38,7 +38,7 @@ def find_merges(tokens: Collection[str], merges: Any) -> tuple[np.ndarray, np.nd
         return None
     merged, edges = row  # merge i is merged[edges[2 * i] : edges[2 * i + 2]], its parts meet at the middle
     ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
-    codes = np.concatenate([codes_of("".join(tokens)), merged])
+    codes = np.concatenate([code_points("".join(tokens)), merged])
     if len(codes) > MOST_CHARACTERS or not len(ends):
         return None
     starts = ends - np.diff(ends, prepend=0)
@@ -76,7 +76,7 @@ def _row_of(merges: Any) -> tuple[np.ndarray, np.ndarray] | None:
             return None
     else:
         return None
-    codes = codes_of(row)
+    codes = code_points(row)
     is_separator = (codes == _SPACE) | (codes == _LINE_END) if kinds == {str} else codes == _SPACE
     cuts = np.flatnonzero(is_separator)
     # As many separators as were put in, so no part contains one.

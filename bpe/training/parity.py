@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from bpe.counting.weights import size_of
 from bpe.counting.word_counts import WordCounts
 from bpe.training.learner import Learner
 from bpe.training.options import Options
@@ -107,7 +106,7 @@ def listed(elements: Sequence[Any]) -> Any:
 
 def bytes_in(counts: WordCounts) -> int:
     """Return how many bytes a text had: the length of each word times its count."""
-    n_bytes = size_of(counts)
+    n_bytes = counts.n_text_bytes
     if n_bytes > 2**62:
         raise OverflowError("the texts of a language pass 2**62 bytes")
     return n_bytes

@@ -11,6 +11,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
+from bpe.support.text import code_points
 from bpe.vocabulary.vocabulary import ALPHABETS
 
 N_PRINTABLE = 188  # in GPT-2's alphabet they come first
@@ -42,7 +43,7 @@ def is_spelled(text: str) -> bool:
 
 def all_bytes_of(texts: Collection[str]) -> list[bytes] | None:
     """Return :func:`bytes_of` of many texts; None if any character does not stand for a byte."""
-    codes = codes_of("".join(texts))
+    codes = code_points("".join(texts))
     if codes.max(initial=0) >= len(_BYTE_OF):
         return None
     values = _BYTE_OF[codes]
@@ -51,8 +52,3 @@ def all_bytes_of(texts: Collection[str]) -> list[bytes] | None:
     data = values.astype(np.uint8).tobytes()
     ends = [0, *accumulate(map(len, texts))]
     return [data[start:end] for start, end in pairwise(ends)]
-
-
-def codes_of(text: str) -> np.ndarray:
-    """Return the code points of a text."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)

@@ -130,34 +130,31 @@ def is_past_int32(typingctx, priority, zero):
     return types.boolean(wide, zero), codegen
 
 
+def _leaves_range(value: Any, add: str, add_floats: str) -> Any:
+    """Return the type and the code of a test whether a sum or difference is outside int64, or NaN."""
+
+    def codegen(context, builder, signature, values):
+        if isinstance(signature.args[0], types.Integer):
+            return builder.extract_value(getattr(builder, add)(*values), 1)
+        result = getattr(builder, add_floats)(*values)
+        return builder.fcmp_unordered("uno", result, result)
+
+    wide = types.int64 if isinstance(value, types.Integer) else types.float64
+    return types.boolean(wide, wide), codegen
+
+
 @twin(_py_sum_leaves_range)
 @intrinsic
 def sum_leaves_range(typingctx, value, delta):
     """Return whether ``value + delta`` is outside int64, or NaN for floats."""
-
-    def codegen(context, builder, signature, values):
-        if isinstance(signature.args[0], types.Integer):
-            return builder.extract_value(builder.sadd_with_overflow(*values), 1)
-        total = builder.fadd(*values)
-        return builder.fcmp_unordered("uno", total, total)
-
-    wide = types.int64 if isinstance(value, types.Integer) else types.float64
-    return types.boolean(wide, wide), codegen
+    return _leaves_range(value, "sadd_with_overflow", "fadd")
 
 
 @twin(_py_difference_leaves_range)
 @intrinsic
 def difference_leaves_range(typingctx, value, delta):
     """Return whether ``value - delta`` is outside int64, or NaN for floats."""
-
-    def codegen(context, builder, signature, values):
-        if isinstance(signature.args[0], types.Integer):
-            return builder.extract_value(builder.ssub_with_overflow(*values), 1)
-        difference = builder.fsub(*values)
-        return builder.fcmp_unordered("uno", difference, difference)
-
-    wide = types.int64 if isinstance(value, types.Integer) else types.float64
-    return types.boolean(wide, wide), codegen
+    return _leaves_range(value, "ssub_with_overflow", "fsub")
 
 
 @inner

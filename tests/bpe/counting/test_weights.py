@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.cli import main
-from bpe.counting.weights import UNIT, size_of, weigh
+from bpe.counting.weights import UNIT, weigh
 from bpe.reference import train_indexed
 
 ENGLISH = bpe.WordCounts({"the": 90, "then": 80, "there": 70})
@@ -73,7 +73,7 @@ def test_counts_that_leave_int64_are_refused():
 
 
 def test_temperatures():
-    sizes = {name: size_of(counts) for name, counts in BOTH.items()}
+    sizes = {name: counts.n_text_bytes for name, counts in BOTH.items()}
     assert sizes == {"en": 3 * 90 + 4 * 80 + 5 * 70, "de": 9 + 6 + 4}
     assert bpe.temperature_weights(BOTH, 1) == {"en": 1, "de": 1}
     for temperature in (0.5, 2, 5, math.inf):
@@ -82,7 +82,7 @@ def test_temperatures():
         expected = (sizes["en"] / sizes["de"]) ** (1 / temperature)
         assert shares["en"] / shares["de"] == pytest.approx(expected)
         assert max(weights.values()) == 1
-    assert size_of(bpe.WordCounts({"ab": 2**62, "abc": 2**62})) == 5 * 2**62
+    assert bpe.WordCounts({"ab": 2**62, "abc": 2**62}).n_text_bytes == 5 * 2**62
 
 
 # -------------------------------------------------------------------------------------------------- errors
