@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest.register_assert_rewrite("structures", "bpe")  # a failed _check() shows what was compared
+
 HERE = Path(__file__).parent
 PROJECT = HERE / "project"
 

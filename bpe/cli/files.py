@@ -23,17 +23,13 @@ from bpe.cli.count import counted
 from bpe.cli.options import PATTERN_HELP, PatternType, pattern_dialect
 from bpe.cli.progress import Stopwatch, human
 from bpe.cli.show import entries_of, shown_tokens
+from bpe.formats import FORMATS, READ_ONLY
 from bpe.vocabulary.extras import ROLES
 
 if TYPE_CHECKING:
     from bpe.splitting.pattern import Dialect, Pattern
     from bpe.tokenizer import Tokenizer
     from bpe.vocabulary.vocabulary import Vocabulary
-
-
-# The same as in bpe.formats.conversion, whose import would slow down --help.
-FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
-READ_ONLY = ("sentencepiece", "tekken", "npm")
 
 
 # --------------------------------------------------------------------------------------------- inspect

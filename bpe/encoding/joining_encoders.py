@@ -39,8 +39,7 @@ from bpe.encoding.kernels.linked_pieces import are_in_order
 from bpe.splitting.pattern import Pattern
 from bpe.vocabulary.supermerges import with_first_merges
 from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
-from structures import kernel
-from structures.kernels import BYTE_LANES, count_lanes, inner, lowest_lane, pointer_to, smaller
+from structures.kernels import BYTE_LANES, count_lanes, inner, lowest_lane, pointer_to, quiet, smaller
 
 Encode: TypeAlias = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -174,7 +173,7 @@ def put_places(found, first, out, n, has_room):
     return n + n_found
 
 
-@kernel(quiet=True)
+@quiet
 def cut_finer(data, offsets, is_cut, out):
     """Cut pieces between every two bytes that no first merge joins; return how many there are."""
     text, end_at = pointer_to(data, 0), pointer_to(offsets, 0)
@@ -233,7 +232,7 @@ def n_first_merges(joined: np.ndarray) -> int:
     return first if are_many[first] and first * _LEAST_SHARE >= n else 0
 
 
-@kernel(quiet=True)
+@quiet
 def edges_of_merges(pairs, made, edges, bytes_joined):
     """Write the two bytes that each merge joins; return whether all parts are bytes or made before."""
     for rank in range(made.size):

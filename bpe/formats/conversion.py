@@ -41,6 +41,7 @@ from pathlib import Path
 from typing import Any
 
 from bpe.encoding.engine import Engine
+from bpe.formats import FORMATS
 from bpe.formats.limits import check_longest
 from bpe.formats.model_folder import TOKENIZER, is_folder, warn_without_folder, with_files, write_files
 from bpe.pipeline.engine import engine_of, has_pipeline
@@ -51,8 +52,6 @@ from bpe.support.memory import trim_memory
 from bpe.vocabulary.supermerges import refuse_supermerges
 from bpe.vocabulary.vocabulary import Vocabulary
 
-FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
-READ_ONLY = ("sentencepiece", "tekken", "npm")
 JSON = ("native", "huggingface", "tekken", "npm")
 
 GPT2_MERGES = {"vocab.json": "merges.txt", "encoder.json": "vocab.bpe"}

@@ -282,9 +282,9 @@ def _find_common_ends(a_lengths, b_lengths, a_cuts, b_cuts, places):  # type: ig
 
 @functools.cache
 def _compiled() -> Any:
-    from structures import kernel  # loads the compiler
+    from structures.kernels import quiet  # loads the compiler
 
-    return kernel(_find_common_ends, quiet=True)
+    return quiet(_find_common_ends)
 
 
 def _around(cuts: np.ndarray, n: int) -> np.ndarray:

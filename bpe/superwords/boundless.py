@@ -34,7 +34,7 @@ from bpe.training.merging import discard, narrow
 from bpe.training.options import Options
 from bpe.training.selection import best_tied_pair, make_tie_heap, merge_with_tie_heap
 from bpe.training.start import Start, fresh_start
-from bpe.training.state import LENGTH, Runs, State, fill_queue, in_order, runs_of, spelled
+from bpe.training.state import LENGTH, Runs, State, fill_queue, in_order, spelled, stretches_of
 from bpe.vocabulary.vocabulary import Vocabulary
 from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 
@@ -104,7 +104,7 @@ class Supermerges:
         self.tie_heap = make_tie_heap(False, -1, IntMap(), text, True)
         log, numbers = np.zeros((1, 4), np.int64), np.array([1, longest, 0, len(tokens)])
         self.state = State(
-            self.tokens, self.index, self.queue, runs_of(offsets, counts), of_token, log, numbers
+            self.tokens, self.index, self.queue, stretches_of(offsets, counts), of_token, log, numbers
         )
         pairs, pair_counts = self.queue.to_arrays()
         new_lengths = of_token[LENGTH, pairs >> 32] + of_token[LENGTH, pairs & 0xFFFFFFFF]

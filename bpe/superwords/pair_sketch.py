@@ -19,8 +19,7 @@ import numpy as np
 
 from bpe.superwords.piece_ids import GAP
 from bpe.support.threads import in_background, map_in_threads, n_threads
-from structures import kernel
-from structures.kernels import inner, multiply_fold
+from structures.kernels import inner, multiply_fold, quiet
 
 _FEWEST_BITS, _MOST_BITS = 10, 26
 _FULL = 2**31 - 1  # where a cell stops
@@ -42,7 +41,7 @@ def bound_of(sketch, left, right):
     return np.int64(sketch.cells[cell_of(sketch, left, right)])
 
 
-@kernel(quiet=True)
+@quiet
 def count_in_cells(ids, sketch):
     """Count all adjacent pairs."""
     cells = sketch.cells
@@ -52,14 +51,14 @@ def count_in_cells(ids, sketch):
             cells[cell] += np.int32(cells[cell] != _FULL)
 
 
-@kernel(quiet=True)
+@quiet
 def add_cells(cells, sums):
     """Add cells to other cells."""
     for i in range(cells.size):
         sums[i] = np.int32(min(np.int64(sums[i]) + np.int64(cells[i]), np.int64(_FULL)))
 
 
-@kernel(quiet=True)
+@quiet
 def count_values(cells, n_of):
     """Add to ``n_of[value]`` how many cells have this value; the last item is for all greater values, too."""
     for i in range(cells.size):

@@ -23,7 +23,8 @@ from bpe.splitting.compiled.scanner import Scanner
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.special_search import search_for
 from bpe.support.threads import in_background, map_in_threads
-from structures import ByteCounter, kernel
+from structures import ByteCounter
+from structures.kernels import quiet
 
 IdsOf: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Takes pieces, as data and offsets, and returns their ids, GAP for a piece without an id."""
@@ -32,7 +33,7 @@ GAP = -1
 _BATCH_BYTES = 1 << 22
 
 
-@kernel(quiet=True)
+@quiet
 def squeeze(ids, offsets, is_end, out):
     """Write ids, and a gap wherever ``is_end[offset]``, but never two gaps in succession.
 
@@ -52,7 +53,7 @@ def squeeze(ids, offsets, is_end, out):
     return n
 
 
-@kernel(quiet=True)
+@quiet
 def with_gaps(ids, ends, out):
     """Write ids, and a gap after those of each piece; return how many items were written."""
     n = i = 0

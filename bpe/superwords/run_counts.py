@@ -24,6 +24,7 @@ from bpe.superwords.piece_ids import GAP
 from bpe.support.threads import in_background, map_in_threads
 from bpe.training.state import Runs
 from structures import ByteCounter, IntMap, kernel, pack_pair
+from structures.kernels import quiet
 
 PARTS = r"\p{L}"
 """What a piece must have to be joined to others: by default, a letter."""
@@ -95,7 +96,7 @@ def cut_at_rare_pairs(ids, weights, offsets, pairs, least, runs):
     return status
 
 
-@kernel(quiet=True)
+@quiet
 def end_of_part(ids, end):
     """Return the first position from `end` on that follows a gap, or the size."""
     while end < ids.size and ids[end - 1] != GAP:
@@ -103,7 +104,7 @@ def end_of_part(ids, end):
     return end
 
 
-@kernel(quiet=True)
+@quiet
 def gather_runs(ids, sketch, least, offsets):
     """Move the runs of at least two ids without a rare pair to the start of `ids`; return their number.
 

@@ -32,9 +32,9 @@ from bpe.training.state import (
     fill_queue,
     in_order,
     leave_out,
-    runs_of,
     set_room,
     spelled,
+    stretches_of,
 )
 from bpe.vocabulary.vocabulary import ALPHABETS, Vocabulary
 from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList, unpack_pair
@@ -129,7 +129,7 @@ class Learner:
         """Make the state of the tokens; the queue has been filled before."""
         if self._ties == "gpt2":
             text = np.argsort(ALPHABETS["gpt2"]).astype(np.uint8)[text]  # bytes as positions in the alphabet
-        self.weights, self.tokens, self.of_token = runs_of(offsets, weight_of), tokens, of_token
+        self.weights, self.tokens, self.of_token = stretches_of(offsets, weight_of), tokens, of_token
         self.index = PairIndex.build(tokens)
         self._n_stale = self.tie_heap = None
         if self._ties != "smallest":
@@ -140,7 +140,7 @@ class Learner:
             n_tokens = np.diff(offsets) @ weight_of
         self.numbers = np.array([1, LONGEST, 0, n_tokens])
         self.min_count, self._room = 1, 0
-        self._fetching: Uninterrupted | None = None
+        self._including: Uninterrupted | None = None
         parts = self.tokens, self.index, self.queue, self.weights, self.of_token, self.log, self.numbers
         self.state = State(*parts)
 
@@ -172,7 +172,7 @@ class Learner:
             return loops.run_smallest(self.state, wanted, allowed)
         return loops.run_with_tie_heap(self.state, self.tie_heap, wanted, allowed)
 
-    # ----------------------------------------------------------------------------------------- live pairs
+    # -------------------------------------------------------------------------------- pairs within limits
     def narrow(self, min_count: int, max_length: int) -> None:
         """Set the limits, and remove the pairs outside of them from queue and index."""
         if [min_count, max_length] == self.numbers[[MIN_COUNT, MAX_LENGTH]].tolist():
@@ -188,7 +188,7 @@ class Learner:
         if min_count > self.min_count:
             self.narrow(min_count, int(self.numbers[MAX_LENGTH]))
 
-    def fetch(self, refused: Collection[int]) -> bool:
+    def include_rarer(self, refused: Collection[int]) -> bool:
         """Include rarer pairs, except the `refused`; return whether any were left out."""
         min_count = int(self.numbers[MIN_COUNT])
         if min_count == self.min_count:
@@ -197,16 +197,16 @@ class Learner:
             self._n_stale.clear()
         min_count = max(self.min_count, min_count // DIVISOR)
         pairs = np.array(sorted(refused), np.int64)
-        self._fetching = Uninterrupted(lower_min_count, self.state, pairs, min_count)
-        in_background(self._fetching)  # many pieces take long
-        self._fetching = None
+        self._including = Uninterrupted(lower_min_count, self.state, pairs, min_count)
+        in_background(self._including)  # many pieces take long
+        self._including = None
         return True
 
     def settle(self) -> None:
         """Wait until the containers are consistent: after an interrupt, a thread may still work on them."""
-        if self._fetching is not None:
-            self._fetching.finish()
-            self._fetching = None
+        if self._including is not None:
+            self._including.finish()
+            self._including = None
 
     def discard(self, pairs: Sequence[int]) -> None:
         """Remove packed pairs from queue and index."""
@@ -229,17 +229,17 @@ class Learner:
                 counts[pair] = counts.get(pair, 0) + weight
                 postings.setdefault(pair, []).append(position)
         length_of = self.of_token[LENGTH].tolist()
-        live = {
+        within = {
             pair: count
             for pair, count in counts.items()
             if count >= self.numbers[MIN_COUNT]
             and length_of[pair >> 32] + length_of[pair & 0xFFFFFFFF] <= self.numbers[MAX_LENGTH]
             and pair not in refused
         }
-        assert dict(self.queue.items()) == live, "1: counts"
+        assert dict(self.queue.items()) == within, "1: counts"
         indexed = {left << 32 | right for left, right in self.index.pairs().tolist()}
-        assert indexed == set(live), "2: pairs that have postings"
-        for pair in live:
+        assert indexed == set(within), "2: pairs that have postings"
+        for pair in within:
             found = self.index.postings(pair >> 32, pair & 0xFFFFFFFF).tolist()
             assert found == postings[pair], f"2, 3: {pair}"
         assert not self.of_token[WEIGHT:].any(), "4: scratch"
@@ -308,7 +308,7 @@ class Training:
 
     def _fetch(self, wanted: int) -> bool:
         """Include rarer pairs, for `wanted` merges in all; return whether any were left out."""
-        return self.learner.fetch(self._refused)
+        return self.learner.include_rarer(self._refused)
 
     def _ask(self, pair: int) -> None:
         """Allow the pair that is merged next, or refuse and discard it."""

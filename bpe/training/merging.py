@@ -27,9 +27,10 @@ from bpe.training.state import (
     SIZE,
     START,
     WEIGHT,
-    run_at,
+    stretch_at,
 )
 from structures import kernel, pack_pair, unpack_pair
+from structures.kernels import quiet
 
 # found[occurrence, ...]: the count of its piece; and for each side the token there (NOTHING at the end of the
 # piece), and the position of the pair that is gained there.
@@ -41,7 +42,7 @@ AHEAD = 32  # postings whose tokens are loaded at a time
 
 
 # ------------------------------------------------------------------------------------------------ limits
-@kernel(quiet=True)
+@quiet
 def discard(state, pairs):
     """Remove packed pairs from queue and index."""
     for i in range(pairs.size):
@@ -50,7 +51,7 @@ def discard(state, pairs):
         state.index.drop(left, right)
 
 
-@kernel(quiet=True)
+@quiet
 def narrow(state, outside, min_count, max_length):
     """Set the limits, and remove the packed pairs `outside` of them."""
     discard(state, outside)
@@ -68,10 +69,10 @@ def lower_min_count(state, refused, min_count):
     for i in range(pairs.shape[0]):
         left, right = pairs[i, 0], pairs[i, 1]
         start, end = index.span(left, right)
-        count = run = 0
+        count = stretch = 0
         for k in range(start, end):
-            run = run_at(weights, index.posting(k), run)
-            count += weights[COUNT, run]
+            stretch = stretch_at(weights, index.posting(k), stretch)
+            count += weights[COUNT, stretch]
         if count < min_count or length_of[left] + length_of[right] > state.numbers[MAX_LENGTH]:
             index.drop(left, right)
         elif queue.set(pack_pair(left, right), count) < 0:
@@ -81,7 +82,7 @@ def lower_min_count(state, refused, min_count):
 
 
 # --------------------------------------------------------------------------------------------- one merge
-@kernel(quiet=True)
+@quiet
 def merge_occurrences(state, merge, start, end, found):
     """Merge every occurrence of a pair among its postings from `start` to `end`, and describe it in `found`.
 
@@ -89,11 +90,11 @@ def merge_occurrences(state, merge, start, end, found):
     """
     left, right, new_token = merge
     tokens, index, weights = state.tokens, state.index, state.weights
-    n = adjacent = run = joined = 0
+    n = adjacent = stretch = joined = 0
     for i in range(start, end):
         row = i - start
         if row % AHEAD == 0:  # independent loads, which the memory serves many at a time
-            # Column TOKEN is free from `row` on: rows before `n` are written, and n <= row.
+            # They are put where rows of `found` come later: there are only `n` yet, and n <= row.
             for k in range(row, min(row + AHEAD, end - start)):
                 found[k, TOKEN] = tokens.token(index.posting(start + k))
         if found[row, TOKEN] != left:
@@ -105,8 +106,8 @@ def merge_occurrences(state, merge, start, end, found):
         if following < 0 or tokens.token(following) != right:
             continue
         before, after = tokens.prev(position), tokens.next(following)
-        run = run_at(weights, position, run)
-        weight = weights[COUNT, run]
+        stretch = stretch_at(weights, position, stretch)
+        weight = weights[COUNT, stretch]
         found[n, PIECE_COUNT] = weight
         found[n, TOKEN + AFTER] = tokens.token(after) if after >= 0 else NOTHING
         found[n, PLACE + AFTER] = position
@@ -122,7 +123,7 @@ def merge_occurrences(state, merge, start, end, found):
     return n, adjacent
 
 
-@kernel(quiet=True)
+@quiet
 def subtract_count(state, left, right, weight):
     """Subtract `weight` from the count of a pair, and remove the pair if it is below the minimum count then.
 
@@ -138,7 +139,7 @@ def subtract_count(state, left, right, weight):
         state.index.drop(left, right)
 
 
-@kernel(quiet=True)
+@quiet
 def update_side(state, merge, side, found, grouped, created):
     """Update the pairs on one side of all occurrences; return the number of new pairs, -1 without memory.
 
@@ -150,7 +151,7 @@ def update_side(state, merge, side, found, grouped, created):
     gained, next_place, length_of = state.of_token[WEIGHT], state.of_token[SIZE], state.of_token[LENGTH]
     min_count, max_length = state.numbers[MIN_COUNT], state.numbers[MAX_LENGTH]
     index, queue = state.index, state.queue
-    neighbors = created  # safe: the pair of a neighbor overwrites only neighbors that are done
+    neighbors = created  # one array: a pair is written where a neighbor was that is done
     n_neighbors = 0
     for i in range(found.shape[0]):
         neighbor = found[i, TOKEN + side]

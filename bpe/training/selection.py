@@ -20,7 +20,7 @@ from numba import types
 from bpe.training.merging import merge_pair
 from bpe.training.state import DONE, LENGTH, START
 from structures import IntMap, kernel, pack_pair, unpack_pair
-from structures.kernels import Record, int_map_type
+from structures.kernels import Record, int_map_type, quiet
 
 LONG_LIST = 16  # postings
 NONE, ALL = -1, -2  # in place of a packed pair: no pair; every pair may be merged
@@ -78,7 +78,7 @@ def spell(state, tie_heap, left, right):
 
 
 # --------------------------------------------------------------------------------------------------- order
-@kernel(quiet=True)
+@quiet
 def compare_tokens(state, text, one, other):
     """Compare two tokens as byte strings: return a number below 0, 0, or a number above 0."""
     start_of, length_of = state.of_token[START], state.of_token[LENGTH]
@@ -90,7 +90,7 @@ def compare_tokens(state, text, one, other):
     return length_of[one] - length_of[other]
 
 
-@kernel(quiet=True)
+@quiet
 def precedes(state, tie_heap, entry, other):
     """Return whether `entry` comes before `other`: smaller position; or greater left, then right bytes."""
     if tie_heap.by_place:
@@ -103,7 +103,7 @@ def precedes(state, tie_heap, entry, other):
     return order * tie_heap.sign > 0
 
 
-@kernel(quiet=True)
+@quiet
 def push(state, tie_heap, entry):
     """Push an entry on the heap, which has room for it."""
     entries, slot = tie_heap.entries, tie_heap.size
@@ -117,7 +117,7 @@ def push(state, tie_heap, entry):
     entries[slot] = entry
 
 
-@kernel(quiet=True)
+@quiet
 def pop(state, tie_heap):
     """Remove the top entry of the heap."""
     entries, size = tie_heap.entries, tie_heap.size - 1
@@ -138,7 +138,7 @@ def pop(state, tie_heap):
 
 
 # ------------------------------------------------------------------------------------- entries and pairs
-@kernel(quiet=True)
+@quiet
 def pair_at(tokens, position):
     """Return the packed pair that starts at a position; -1 if there is no pair."""
     if tokens.token(position) < 0 or tokens.next(position) < 0:
@@ -146,7 +146,7 @@ def pair_at(tokens, position):
     return pack_pair(tokens.token(position), tokens.token(tokens.next(position)))
 
 
-@kernel(quiet=True)
+@quiet
 def first_position(state, n_stale, pair):
     """Return the first position of a pair.
 
@@ -165,13 +165,13 @@ def first_position(state, n_stale, pair):
     return index.posting(first)
 
 
-@kernel(quiet=True)
+@quiet
 def entry_of(state, tie_heap, pair):
     """Return the entry of a pair: its first position, or the packed pair itself."""
     return first_position(state, tie_heap.n_stale, pair) if tie_heap.by_place else pair
 
 
-@kernel(quiet=True)
+@quiet
 def first_pair(state, tie_heap):
     """Return the packed pair on top of the heap; -1 if it is gone."""
     entry = tie_heap.entries[0]
@@ -179,7 +179,7 @@ def first_pair(state, tie_heap):
 
 
 # ---------------------------------------------------------------------------------------------------- runs
-@kernel(quiet=True)
+@quiet
 def append_merge(state, left, right, count):
     """Add a merge to the log."""
     rank = state.numbers[DONE]

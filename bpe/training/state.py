@@ -5,14 +5,14 @@
     tokens     l o w | l o w e r | n e w       TokenList: the pieces, each a segment
     index      (l, o) -> 0, 3   (o, w) -> 1, 4   ...   PairIndex over them: where each pair is
     queue      (l, o) -> 7      (o, w) -> 7      ...   MaxHeap or CountBuckets: how much each pair counts
-    weights    0, 5    3, 2    8, 6            where each run of pieces of equal count begins, and that count
+    weights    0, 5    3, 2    8, 6            where each stretch of pieces of equal count begins; the count
     of_token   START, LENGTH, WEIGHT, SIZE     four numbers for each token
     log        left, right, new token, count   a row for each merge
     numbers    MIN_COUNT, MAX_LENGTH, DONE     the limits of a pair; the merges done
                N_TOKENS                        the tokens in all pieces, as often as each piece counts
 
-Only *live* pairs are in queue and index: those within the limits, a minimum count and a maximum length of the
-token they would make. The count of a pair never rises once the pair is made. So a pair that has left need not
+Queue and index hold only the pairs within the limits: a minimum count, and a maximum length of the token that
+they would make. The count of a pair never rises once the pair is made. So a pair that has left need not
 come back, unless the minimum count is lowered: then all pairs are counted again. Most pairs that merges make
 are rare, so a minimum count just below that of the last merge saves half of the work.
 
@@ -24,9 +24,9 @@ Invariants
 4. Between two merges, WEIGHT and SIZE of every token are 0.
 5. N_TOKENS is the sum of the tokens of each piece times its count, modulo 2**64.
 
-A posting weighs what its piece counts. Pieces of the same count that follow each other are one *run*.
-Postings ascend, so runs are met in order. Where pieces are in the order of their counts, there are no more
-runs than different counts.
+A posting weighs what its piece counts. Pieces of the same count that follow each other are a *stretch*.
+Postings ascend, so stretches are met in order. Where pieces are in the order of their counts, there are no
+more stretches than different counts.
 
 The alphabet of a training is the single bytes that its merges start from: the initial ones, and those that
 the words have. With a limit, only the most frequent bytes stay besides the initial ones. All other bytes are
@@ -42,12 +42,12 @@ from numba import types
 
 from bpe.training.options import ALL_BYTES, INT64_MAX, Options
 from structures import IntMap, PairIndex, TokenList, kernel, pack_pair
-from structures.kernels import Record
+from structures.kernels import Record, quiet
 
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
 
-BEGIN, COUNT = 0, 1  # weights[..., run]
+BEGIN, COUNT = 0, 1  # weights[..., stretch]
 START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a position of its bytes in the text
 TOKEN_ROWS = 4
 MIN_COUNT, MAX_LENGTH, DONE, N_TOKENS = range(4)  # numbers[...]
@@ -80,7 +80,7 @@ def in_order(data, offsets, order):
     return data_in_order, offsets_in_order
 
 
-@kernel(quiet=True)
+@quiet
 def count_pairs(data, offsets, weight_of, byte_ids, counts, queue):
     """Fill an empty queue with the count of every adjacent pair; return whether all are below ``2**63``.
 
@@ -124,27 +124,27 @@ def fill_queue(tokens: np.ndarray, offsets: np.ndarray, weight_of: np.ndarray, q
         raise MemoryError("no memory for the pairs of tokens")
 
 
-def runs_of(offsets: np.ndarray, weight_of: np.ndarray) -> np.ndarray:
-    """Return where each run of pieces with the same count begins, and this count: (2, n_runs) int64."""
+def stretches_of(offsets: np.ndarray, weight_of: np.ndarray) -> np.ndarray:
+    """Return where each stretch of pieces with the same count begins, and this count: (2, n) int64."""
     first = np.flatnonzero(np.diff(weight_of, prepend=0))  # no piece counts 0
     return np.stack([offsets[first], weight_of[first]])
 
 
-@kernel(quiet=True)
-def run_at(weights, position, run):
-    """Return the run that `position` lies in, which is `run` or a later one, in O(log of the distance)."""
+@quiet
+def stretch_at(weights, position, stretch):
+    """Return the stretch that `position` lies in, `stretch` or a later one, in O(log of the distance)."""
     step = 1
-    while run + step < weights.shape[1] and weights[BEGIN, run + step] <= position:
-        run += step
+    while stretch + step < weights.shape[1] and weights[BEGIN, stretch + step] <= position:
+        stretch += step
         step *= 2
     while step > 1:
         step //= 2
-        if run + step < weights.shape[1] and weights[BEGIN, run + step] <= position:
-            run += step
-    return run
+        if stretch + step < weights.shape[1] and weights[BEGIN, stretch + step] <= position:
+            stretch += step
+    return stretch
 
 
-@kernel(quiet=True)
+@quiet
 def count_bytes(data, offsets, weight_of, counts):
     """Add to ``counts[byte]`` how often the pieces have each byte; a count stops at the greatest int64."""
     for piece in range(weight_of.size):

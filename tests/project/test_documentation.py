@@ -10,12 +10,14 @@ calls of these. ``pytest --doctest-modules`` runs examples.
 import doctest
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
 import bpe
 import structures
 
+DOCS = Path(__file__).parents[2] / "docs"
 HEADING = re.compile(r"^(\S.*)\n-{3,}$", re.MULTILINE)
 ON_ONE_PAGE = {"Tokenizer", "TiktokenEncoding"}
 OBVIOUS = {"clear", "copy", "get", "id_of", "items", "keys", "values", "word"}
@@ -43,6 +45,14 @@ def pages():
                 for member_name, member in dict(reversed(list(members(value)))).items():
                     if member.__doc__ is not getattr(type(member), "__doc__", None):
                         yield pytest.param(member, id=f"{package.__name__}.{name}.{member_name}")
+
+
+@pytest.mark.parametrize("name", [name for name, value in public(structures) if inspect.isclass(value)])
+def test_every_method_has_a_cost(name):
+    """The page that the README calls "all methods and their cost" names every method of a container."""
+    named = set(re.findall(r"\w+", (DOCS / "structures" / "methods.rst").read_text("utf-8")))
+    methods = {verb for verb, member in members(getattr(structures, name)) if inspect.isfunction(member)}
+    assert methods - {"type"} <= named
 
 
 def sections_of(value):

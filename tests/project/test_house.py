@@ -1,6 +1,9 @@
 """The shape of the house: which module imports which."""
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -138,3 +141,12 @@ def test_bpe_imports_public_names_of_structures_only():
     for module, imports in IMPORTS.items():
         if module.startswith("bpe"):
             assert {name for name in imports if name.startswith("structures")} <= public, module
+
+
+def test_importing_the_tests_compiles_nothing(tmp_path):
+    """Every process of the tests imports all of them, and would compile the same."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "pytest", "--all", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert [*tmp_path.rglob("*.nbc")] == []

@@ -1,6 +1,7 @@
 """What the pages of docs/ say is so: Python runs, values in comments are right, commands run."""
 
 import hashlib
+import os
 import re
 import shlex
 import shutil
@@ -130,4 +131,6 @@ def test_commands_of_pages(page, corpora, tmp_path, monkeypatch):
     for command in COMMANDS_OF[page]:
         words = [SMALLER.get(word, word) for word in shlex.split(command, comments=True)]
         result = CliRunner().invoke(main, words[1:])
+        if "requires the package" in result.output and "CI" not in os.environ:
+            pytest.skip(result.output)
         assert result.exit_code == 0, f"{command}\n{result.output}"

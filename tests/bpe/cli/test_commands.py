@@ -21,7 +21,7 @@ from bpe import cli
 from bpe.cli import show as show_module
 from bpe.cli import warmup
 from bpe.cli.show import shown_tokens
-from bpe.formats.conversion import FORMATS, READ_ONLY
+from bpe.formats import FORMATS, READ_ONLY
 from bpe.tokenizer import Tokenizer
 
 ROOT = Path(bpe.__file__).resolve().parent.parent

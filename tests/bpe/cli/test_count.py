@@ -226,7 +226,15 @@ def test_help_leaves_no_option_out(command):
 
 def test_groups_name_options_that_exist():
     known = {option.name for command in cli.main.commands.values() for option in command.params}
-    assert [name for names in HELP_GROUPS.values() for name in names if name not in known] == []
+    grouped = [name for names in HELP_GROUPS.values() for name in names]
+    assert [name for name in grouped if name not in known] == []
+
+
+def test_every_option_has_a_group(folder):
+    """Where there are groups, only --help is beside them."""
+    for command in cli.main.commands:
+        _, title, others = out_of(command, "--help").partition("Other options:\n")
+        assert not title or others.split()[:2] == ["-h,", "--help"], f"{command}: see HELP_GROUPS"
 
 
 def test_short_names_of_options(folder):

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from click.testing import CliRunner
@@ -14,9 +15,20 @@ from bpe.cli import main
 from bpe.counting.weights import UNIT, weigh
 from bpe.reference import train_indexed
 
-ENGLISH = bpe.WordCounts({"the": 90, "then": 80, "there": 70})
-GERMAN = bpe.WordCounts({"der": 3, "den": 2, "then": 1})
-BOTH = {"en": ENGLISH, "de": GERMAN}
+
+@cache  # not when the module is imported: each process of the tests would compile it then
+def english():
+    return bpe.WordCounts({"the": 90, "then": 80, "there": 70})
+
+
+@cache
+def german():
+    return bpe.WordCounts({"der": 3, "den": 2, "then": 1})
+
+
+def both():
+    return {"en": english(), "de": german()}
+
 
 texts = st.dictionaries(st.text("aab c", min_size=1, max_size=8), st.integers(1, 9), min_size=1, max_size=6)
 weights_of_two = st.tuples(st.integers(1, 9), st.integers(1, 9)).map(lambda pair: [each / 4 for each in pair])
@@ -53,9 +65,9 @@ def test_weights_of_one_change_nothing(one, other):
 
 
 def test_a_weight_of_nothing_leaves_a_source_out():
-    assert bpe.train(BOTH, 300, weights={"en": 0, "de": 2}) == bpe.train(GERMAN, 300)
-    counts, unit = weigh(BOTH, {"en": 0, "de": Fraction(1, 2)})
-    assert dict(counts.items()) == {word: count * unit // 2 for word, count in GERMAN.items()}
+    assert bpe.train(both(), 300, weights={"en": 0, "de": 2}) == bpe.train(german(), 300)
+    counts, unit = weigh(both(), {"en": 0, "de": Fraction(1, 2)})
+    assert dict(counts.items()) == {word: count * unit // 2 for word, count in german().items()}
 
 
 def test_rare_pairs_of_light_sources_are_merged():
@@ -73,12 +85,12 @@ def test_counts_that_leave_int64_are_refused():
 
 
 def test_temperatures():
-    sizes = {name: counts.n_text_bytes for name, counts in BOTH.items()}
+    sizes = {name: counts.n_text_bytes for name, counts in both().items()}
     assert sizes == {"en": 3 * 90 + 4 * 80 + 5 * 70, "de": 9 + 6 + 4}
-    assert bpe.temperature_weights(BOTH, 1) == {"en": 1, "de": 1}
+    assert bpe.temperature_weights(both(), 1) == {"en": 1, "de": 1}
     for temperature in (0.5, 2, 5, math.inf):
-        weights = bpe.temperature_weights(BOTH, temperature)
-        shares = {name: weights[name] * sizes[name] for name in BOTH}
+        weights = bpe.temperature_weights(both(), temperature)
+        shares = {name: weights[name] * sizes[name] for name in both()}
         expected = (sizes["en"] / sizes["de"]) ** (1 / temperature)
         assert shares["en"] / shares["de"] == pytest.approx(expected)
         assert max(weights.values()) == 1
@@ -89,28 +101,28 @@ def test_temperatures():
 @pytest.mark.parametrize(
     ("sources", "weights", "error", "message"),
     [
-        (BOTH, {"en": 1}, ValueError, "there is no weight for source 'de'"),
+        (both, {"en": 1}, ValueError, "there is no weight for source 'de'"),
         (
-            BOTH,
+            both,
             {"en": 1, "de": 1, "fr": 1},
             ValueError,
             "weight for 'fr', which is not a source; the sources are .*'en', 'de'",
         ),
-        (BOTH, {"en": 1, "de": -0.5}, ValueError, "the weight of 'de' must be a finite number from 0 to"),
-        (BOTH, {"en": 1, "de": math.nan}, ValueError, "the weight of 'de' must be a finite number"),
-        (BOTH, {"en": 1, "de": math.inf}, ValueError, "the weight of 'de' must be a finite number"),
-        (BOTH, {"en": 1, "de": 2**60}, ValueError, "the weight of 'de' must be a finite number"),
-        (BOTH, {"en": 1, "de": 1e-9}, ValueError, "the weight of 'de' is 1e-09: less than 1 / 1048576"),
-        (BOTH, {"en": 1, "de": "2"}, TypeError, "the weight of 'de' must be a number, not str"),
-        (BOTH, {"en": 1, "de": True}, TypeError, "the weight of 'de' must be a number, not bool"),
-        (BOTH, {"en": 0, "de": 0}, ValueError, "all weights are 0"),
-        ({}, {}, ValueError, "there are no sources"),
-        ({"en": bpe.WordCounts()}, None, ValueError, "source 'en' has no words"),
-        ({"en": ["text"]}, None, TypeError, "source 'en' must be WordCounts, not list"),
-        (ENGLISH, {"en": 1}, ValueError, "weights are for sources with names"),
-        (["text"], {"en": 1}, ValueError, "weights are for WordCounts with names"),
+        (both, {"en": 1, "de": -0.5}, ValueError, "the weight of 'de' must be a finite number from 0 to"),
+        (both, {"en": 1, "de": math.nan}, ValueError, "the weight of 'de' must be a finite number"),
+        (both, {"en": 1, "de": math.inf}, ValueError, "the weight of 'de' must be a finite number"),
+        (both, {"en": 1, "de": 2**60}, ValueError, "the weight of 'de' must be a finite number"),
+        (both, {"en": 1, "de": 1e-9}, ValueError, "the weight of 'de' is 1e-09: less than 1 / 1048576"),
+        (both, {"en": 1, "de": "2"}, TypeError, "the weight of 'de' must be a number, not str"),
+        (both, {"en": 1, "de": True}, TypeError, "the weight of 'de' must be a number, not bool"),
+        (both, {"en": 0, "de": 0}, ValueError, "all weights are 0"),
+        (dict, {}, ValueError, "there are no sources"),
+        (lambda: {"en": bpe.WordCounts()}, None, ValueError, "source 'en' has no words"),
+        (lambda: {"en": ["text"]}, None, TypeError, "source 'en' must be WordCounts, not list"),
+        (english, {"en": 1}, ValueError, "weights are for sources with names"),
+        (lambda: ["text"], {"en": 1}, ValueError, "weights are for WordCounts with names"),
         (
-            {"en": ENGLISH, "x": bpe.WordCounts({"a": 1}, pattern="o200k")},
+            lambda: {"en": english(), "x": bpe.WordCounts({"a": 1}, pattern="o200k")},
             None,
             ValueError,
             "sources 'en' and 'x' have different patterns: count all texts",
@@ -119,7 +131,7 @@ def test_temperatures():
 )
 def test_senseless_weights(sources, weights, error, message):
     with pytest.raises(error, match=message):
-        bpe.train(sources, 300, weights=weights)
+        bpe.train(sources(), 300, weights=weights)
 
 
 @pytest.mark.parametrize(
@@ -127,14 +139,14 @@ def test_senseless_weights(sources, weights, error, message):
 )
 def test_senseless_temperatures(temperature, error):
     with pytest.raises(error, match="temperature must be a number"):
-        bpe.temperature_weights(BOTH, temperature)
+        bpe.temperature_weights(both(), temperature)
 
 
 # -------------------------------------------------------------------------------------------- the command
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, counts in BOTH.items():
+    for name, counts in both().items():
         counts.save(f"{name}.counts")
     (tmp_path / "text.txt").write_text("the text")
     return tmp_path
@@ -146,9 +158,11 @@ def run(*arguments):
 
 def test_the_command(folder):
     assert run("en.counts=0.01", "de.counts=20").output == ""
-    assert bpe.Tokenizer.load("tok.json") == bpe.train(BOTH, 258, weights={"en": 0.01, "de": 20})
+    assert bpe.Tokenizer.load("tok.json") == bpe.train(both(), 258, weights={"en": 0.01, "de": 20})
     assert run("en.counts", "de.counts", "--temperature", "5").output == ""
-    assert bpe.Tokenizer.load("tok.json") == bpe.train(BOTH, 258, weights=bpe.temperature_weights(BOTH, 5))
+    assert bpe.Tokenizer.load("tok.json") == bpe.train(
+        both(), 258, weights=bpe.temperature_weights(both(), 5)
+    )
     (folder / "lang=1").write_text("the the the")  # a file, not a weight
     assert run("lang=1").output == ""
     (folder / "tok.json").unlink()

@@ -46,16 +46,16 @@ def vocabularies(draw):
 
 
 def merge_all(room, data, offsets, way):
-    """Merge pieces: all by rounds, all in turns, or each by a heap."""
-    if way == "turns":
+    """Merge pieces: all by rounds, all interleaved, or each by a heap."""
+    if way == "interleaved":
         pieces = np.flatnonzero(np.diff(offsets))
-        merge_by_turns(room, data, offsets.astype(np.int32), pieces, offsets[pieces])
+        merge_them_interleaved(room, data, offsets.astype(np.int32), pieces, offsets[pieces])
     else:
         merge_by_ranks(room, data, offsets, way == "heap")
 
 
 @njit
-def merge_by_turns(room, data, offsets, pieces, places):
+def merge_them_interleaved(room, data, offsets, pieces, places):
     merge_interleaved(room, data, offsets, pointer_to(pieces, 0), pointer_to(places, 0), pieces.size)
 
 
@@ -83,13 +83,13 @@ def run(pieces, merges, made, way):
     assert not waiting.any()
     assert not somewhere.any()
     assert not marked.any()
-    assert way == "turns" or (ranks == NO_RANK).all()
+    assert way == "interleaved" or (ranks == NO_RANK).all()
     found = []
     for piece, first in zip(pieces, offsets.tolist(), strict=False):
         found.append([])
         place, prev_place = first if piece else -1, -1
         while place >= 0:
-            assert way == "turns" or prev_of[place] == prev_place
+            assert way == "interleaved" or prev_of[place] == prev_place
             found[-1].append(int(all_tokens[place]))
             prev_place, place = place, int(next_of[place])
     return found
@@ -110,17 +110,17 @@ def test_any_merges(batch, vocabulary):
     if linked.are_in_order(pairs, np.array(made, np.int64)):
         assert run(batch, merges, made, "rounds") == expected
     short = [piece[:MOST_BYTES] for piece in batch]
-    assert run(short, merges, made, "turns") == [by_reference(piece, merges, made) for piece in short]
+    assert run(short, merges, made, "interleaved") == [by_reference(piece, merges, made) for piece in short]
 
 
 @pytest.mark.parametrize("n", [1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE])
-def test_turns_of_many_pieces(n, merges, book):
+def test_many_interleaved_pieces(n, merges, book):
     words, made = (
         [word.encode()[:MOST_BYTES] for word in book.split(" ") if word][:n],
         range(256, 256 + len(merges)),
     )
     words[0] = book[:MOST_BYTES].encode()  # the longest there is
-    assert run(words, merges, made, "turns") == [by_reference(word, merges, made) for word in words]
+    assert run(words, merges, made, "interleaved") == [by_reference(word, merges, made) for word in words]
 
 
 @pytest.mark.parametrize("way", ["heap", "rounds"])

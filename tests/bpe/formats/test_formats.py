@@ -10,8 +10,8 @@ import pytest
 
 import bpe
 from bpe import reference
-from bpe.formats import gpt2, huggingface, minbpe, native, tiktoken
-from bpe.formats.conversion import FORMATS, PROBE, differences, encoders, guess_format, read, write
+from bpe.formats import FORMATS, gpt2, huggingface, minbpe, native, tiktoken
+from bpe.formats.conversion import PROBE, differences, encoders, guess_format, read, write
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import merges_of, unreached
 from bpe.formats.recognition import find

@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 import bpe
-from bpe.formats.conversion import FORMATS, PROBE
+from bpe.formats import FORMATS
+from bpe.formats.conversion import PROBE
 from bpe.tokenizer import Tokenizer
 from tests.optional import required
 

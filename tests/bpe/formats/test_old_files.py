@@ -10,7 +10,7 @@ import pytest
 
 import bpe
 
-FOLDER = Path(__file__).parents[2] / "data" / "written_by_0.1.0"
+FOLDERS = sorted((Path(__file__).parents[2] / "data").glob("written_by_*"))
 TEXT = "low lower lowest, the newest wide\u00e9 wider! 12345 don't \U0001f600\n\n  x"
 PROTOCOLS = (2, 5)
 
@@ -48,15 +48,13 @@ PICKLED = {
 }
 
 
-def test_native_files(tmp_path):
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_files(folder, tmp_path):
     for name, expected in (("trained", trained()), ("odd", odd())):
-        assert bpe.Tokenizer.load(FOLDER / f"{name}.json") == expected
+        assert bpe.Tokenizer.load(folder / f"{name}.json") == expected
         expected.save(tmp_path / "again.json")
-        assert (tmp_path / "again.json").read_bytes() == (FOLDER / f"{name}.json").read_bytes()
-
-
-def test_counts_files():
-    assert bpe.WordCounts.load(FOLDER / "words.counts") == counted()
+        assert (tmp_path / "again.json").read_bytes() == (folder / f"{name}.json").read_bytes()
+    assert bpe.WordCounts.load(folder / "words.counts") == counted()
 
 
 def names_in(data):

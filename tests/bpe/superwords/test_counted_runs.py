@@ -8,7 +8,7 @@ import random
 import struct
 import zlib
 from collections import Counter
-from functools import reduce
+from functools import cache, reduce
 from itertools import pairwise
 from operator import add, iadd
 
@@ -211,39 +211,51 @@ def test_counts_of_different_rules_are_not_added(options, message):
         bpe.train({"a": counts, "b": bpe.count_runs(["of the sea"], **options)}, 300, **RULES)
 
 
-COUNTS = bpe.count_runs(["of the sea"])
+@cache
+def of_the_sea():
+    return bpe.count_runs(["of the sea"])
 
 
 @pytest.mark.parametrize(
     ("source", "options", "error", "message"),
     [
-        (COUNTS, {}, ValueError, r"are for superwords=bpe.Boundless\(\), not for superwords=None"),
-        (COUNTS, {"superwords": bpe.SuperBPE(1)}, ValueError, "not for superwords=SuperBPE"),
-        (COUNTS, {"superwords": bpe.Boundless("a")}, ValueError, "were counted with parts=.*: omit"),
-        (COUNTS, {**RULES, "pattern": "o200k"}, ValueError, "have their own pattern and special tokens"),
-        (COUNTS, {**RULES, "special_tokens": ["a"]}, ValueError, "have their own pattern and special"),
-        (COUNTS, {**RULES, "weights": {"a": 1}}, ValueError, "weights are for sources with names"),
-        (COUNTS, {**RULES, "limit_alphabet": 256}, ValueError, "from all bytes: omit limit_alphabet"),
-        (COUNTS, {**RULES, "keep": print}, ValueError, "bpe.Boundless does not support keep"),
+        (of_the_sea, {}, ValueError, r"are for superwords=bpe.Boundless\(\), not for superwords=None"),
+        (of_the_sea, {"superwords": bpe.SuperBPE(1)}, ValueError, "not for superwords=SuperBPE"),
+        (of_the_sea, {"superwords": bpe.Boundless("a")}, ValueError, "were counted with parts=.*: omit"),
+        (of_the_sea, {**RULES, "pattern": "o200k"}, ValueError, "have their own pattern and special tokens"),
+        (of_the_sea, {**RULES, "special_tokens": ["a"]}, ValueError, "have their own pattern and special"),
+        (of_the_sea, {**RULES, "weights": {"a": 1}}, ValueError, "weights are for sources with names"),
+        (of_the_sea, {**RULES, "limit_alphabet": 256}, ValueError, "from all bytes: omit limit_alphabet"),
+        (of_the_sea, {**RULES, "keep": print}, ValueError, "bpe.Boundless does not support keep"),
         (
-            COUNTS.words,
+            lambda: of_the_sea().words,
             RULES,
             ValueError,
             r"the text itself, not from WordCounts; bpe.Boundless\(\) also from RunCounts",
         ),
         (
-            {"a": COUNTS, "b": COUNTS.words},
+            lambda: {"a": of_the_sea(), "b": of_the_sea().words},
             RULES,
             TypeError,
             "source 'b' must be RunCounts, .* not WordCounts",
         ),
-        ({"a": COUNTS.words, "b": COUNTS}, {}, TypeError, "source 'b' must be WordCounts, not RunCounts"),
-        ({"a": COUNTS}, {**RULES, "weights": {"b": 1}}, ValueError, "weight for 'b', which is not a source"),
+        (
+            lambda: {"a": of_the_sea().words, "b": of_the_sea()},
+            {},
+            TypeError,
+            "source 'b' must be WordCounts, not RunCounts",
+        ),
+        (
+            lambda: {"a": of_the_sea()},
+            {**RULES, "weights": {"b": 1}},
+            ValueError,
+            "weight for 'b', which is not a source",
+        ),
     ],
 )
 def test_what_cannot_be_trained(source, options, error, message):
     with pytest.raises(error, match=message):
-        bpe.train(source, 300, **options)
+        bpe.train(source(), 300, **options)
 
 
 def test_wrong_parts():
@@ -317,13 +329,13 @@ def with_words_counting(counts, n):
 
 
 def test_counts_that_leave_int64_are_refused():
-    large = with_words_counting(COUNTS, 2**43 - 1)
-    assert bpe.train({"x": large}, 270, weights={"x": 1}, **RULES) == bpe.train(COUNTS, 270, **RULES)
+    large = with_words_counting(of_the_sea(), 2**43 - 1)
+    assert bpe.train({"x": large}, 270, weights={"x": 1}, **RULES) == bpe.train(of_the_sea(), 270, **RULES)
     with pytest.raises(OverflowError, match=r"a count of source 'x' times 1.5 passes 2\*\*63 - 1"):
         bpe.train({"x": large}, 300, weights={"x": 1.5}, **RULES)
     with pytest.raises(OverflowError, match="a weighted count passes"):
         bpe.train({"x": large, "y": large}, 300, weights={"x": 1, "y": 1}, **RULES)
-    larger = with_words_counting(COUNTS, 2**62)
+    larger = with_words_counting(of_the_sea(), 2**62)
     before = list(larger)
     with pytest.raises(OverflowError, match="of"):
         larger += larger
@@ -454,8 +466,8 @@ def test_what_is_wrong_with_a_file(tmp_path, data, message):
 
 
 def test_counts_of_one_kind_are_not_read_as_the_other(tmp_path):
-    COUNTS.save(tmp_path / "some.runs")
-    COUNTS.words.save(tmp_path / "some.counts")
+    of_the_sea().save(tmp_path / "some.runs")
+    of_the_sea().words.save(tmp_path / "some.counts")
     with pytest.raises(ValueError, match=r"some\.runs: counts of runs, which RunCounts\.load reads"):
         bpe.WordCounts.load(tmp_path / "some.runs")
     with pytest.raises(ValueError, match=r"some\.counts: counts of words, which WordCounts\.load reads"):
@@ -464,7 +476,7 @@ def test_counts_of_one_kind_are_not_read_as_the_other(tmp_path):
 
 def test_writing_that_is_interrupted_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "some.runs"
-    COUNTS.save(path)
+    of_the_sea().save(path)
     others = bpe.count_runs([SONG])
 
     def stop(*_):
@@ -474,7 +486,7 @@ def test_writing_that_is_interrupted_leaves_the_old_file(tmp_path, monkeypatch):
         patch.setattr(atomic_files.os, "replace", stop)
         with pytest.raises(KeyboardInterrupt):
             others.save(path)
-    assert bpe.RunCounts.load(path) == COUNTS
+    assert bpe.RunCounts.load(path) == of_the_sea()
     assert os.listdir(tmp_path) == ["some.runs"]
 
 
@@ -666,8 +678,8 @@ def test_the_commands(folder):
     ],
 )
 def test_senseless_commands(folder, arguments, message):
-    COUNTS.save("a.runs")
-    COUNTS.words.save("a.counts")
+    of_the_sea().save("a.runs")
+    of_the_sea().words.save("a.counts")
     bpe.count_runs(["of the sea"], "o200k").save("b.runs")
     size = ["--vocab-size", "300"] if arguments[0] == "train" else []
     result = run(*arguments, *size, "-o", "out")

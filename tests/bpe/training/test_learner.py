@@ -25,8 +25,8 @@ from bpe.training.state import (
     State,
     count_pairs,
     in_order,
-    run_at,
-    runs_of,
+    stretch_at,
+    stretches_of,
 )
 from bpe.vocabulary.vocabulary import ALPHABETS
 from structures import CountBuckets, MaxHeap, PairIndex, TokenList, unpack_pair
@@ -128,11 +128,11 @@ def test_runs_of_words_give_each_place_the_count_of_its_word(words, data):
     expected = [text[offsets[i] : offsets[i + 1]] for i in order]
     assert moved.tolist() == np.concatenate(expected).tolist()
     assert np.diff(offsets_moved).tolist() == lengths[order].tolist()
-    weights = runs_of(offsets_moved, weight_of[order])
+    weights = stretches_of(offsets_moved, weight_of[order])
     weight_at = np.repeat(weight_of[order], lengths[order])
     run = 0
     for position in sorted(data.draw(st.sets(st.integers(0, len(text) - 1)))):
-        run = run_at(weights, position, run)
+        run = stretch_at(weights, position, run)
         assert weights[1, run] == weight_at[position]
         assert weights[0, run] <= position
 
@@ -497,7 +497,7 @@ def test_merge_pair_names_what_it_created(queue_class, min_count, max_length, cr
     of_token = np.zeros((TOKEN_ROWS, 257), np.int64)
     of_token[LENGTH, :256] = 1
     log, numbers = np.zeros((1, 4), np.int64), np.array([min_count, max_length, 0, 6 * 5 + 3])
-    state = State(tokens, index, queue, runs_of(offsets, weight_of), of_token, log, numbers)
+    state = State(tokens, index, queue, stretches_of(offsets, weight_of), of_token, log, numbers)
     pairs = merge_pair(state, 97, 98, 256)
     assert (of_token[START, 256], of_token[LENGTH, 256]) == (1, 2)
     assert not of_token[WEIGHT:].any()

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from functools import cache
 
 import pytest
 from click.testing import CliRunner
@@ -18,9 +19,12 @@ from bpe.training.start import fresh_start
 from bpe.vocabulary.byte_level import text_of
 from tests.optional import required
 
-ENGLISH = bpe.WordCounts({"the": 90, "then": 80, "there": 70})
-GERMAN = bpe.WordCounts({"der": 3, "den": 2})
-BOTH = {"en": ENGLISH, "de": GERMAN}
+
+@cache  # not when the module is imported: each process of the tests would compile it then
+def both():
+    english = bpe.WordCounts({"the": 90, "then": 80, "there": 70})
+    return {"en": english, "de": bpe.WordCounts({"der": 3, "den": 2})}
+
 
 words = st.one_of(st.text("aab c", min_size=1, max_size=9), st.text("abxé", min_size=1, max_size=6))
 texts = st.dictionaries(words, st.integers(1, 4), min_size=1, max_size=6)
@@ -107,7 +111,7 @@ def test_the_tokenizer_has_the_merges_of_the_reference(training, rules, n_global
 
 def test_the_layout_of_another_trainer():
     counts = {
-        name: bpe.WordCounts(dict(each.items()), special_tokens=["<|x|>"]) for name, each in BOTH.items()
+        name: bpe.WordCounts(dict(each.items()), special_tokens=["<|x|>"]) for name, each in both().items()
     }
     for n_global in (0, 2):
         tok = bpe.train_parity(counts, 260, n_global=n_global, like="huggingface")
@@ -128,9 +132,9 @@ def test_a_turn_is_given_to_the_language_that_is_worst():
 
 
 def test_a_small_language_is_served_as_well():
-    plain = bpe.train(ENGLISH + GERMAN, 260)
+    plain = bpe.train(both()["en"] + both()["de"], 260)
     fair = bpe.train_parity(
-        BOTH, 260, dev={"de": bpe.WordCounts({"den": 1}), "en": bpe.WordCounts({"the": 1})}
+        both(), 260, dev={"de": bpe.WordCounts({"den": 1}), "en": bpe.WordCounts({"the": 1})}
     )
     assert plain.count("der") == 3
     assert fair.count("der") == fair.count("the") == 1
@@ -138,14 +142,14 @@ def test_a_small_language_is_served_as_well():
 
 def test_progress_and_a_large_size():
     seen = []
-    tok = bpe.train_parity(BOTH, 1000, n_global=3, progress=lambda *at: seen.append(at))
+    tok = bpe.train_parity(both(), 1000, n_global=3, progress=lambda *at: seen.append(at))
     assert seen[-1][0] <= seen[-1][1]
     assert tok.vocab_size == 256 + len(tok.merges) < 1000
     assert [tok.count(word) for word in ("there", "then", "der", "den")] == [1, 1, 1, 1]
 
 
 def test_min_count_and_max_token_length():
-    tok = bpe.train_parity(BOTH, 300, min_count=3, max_token_length=2)
+    tok = bpe.train_parity(both(), 300, min_count=3, max_token_length=2)
     assert {tok.token_bytes(number) for number in range(256, tok.vocab_size)} == {b"he", b"re", b"de"}
 
 
@@ -153,37 +157,57 @@ def test_min_count_and_max_token_length():
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"languages": {}}, ValueError, "there are no languages"),
-        ({"languages": {"en": bpe.WordCounts()}}, ValueError, "^language 'en' has no words"),
-        ({"languages": {"en": ["text"]}}, TypeError, "language 'en' must be WordCounts, not list"),
+        (lambda: {"languages": {}}, ValueError, "there are no languages"),
+        (lambda: {"languages": {"en": bpe.WordCounts()}}, ValueError, "^language 'en' has no words"),
+        (lambda: {"languages": {"en": ["text"]}}, TypeError, "language 'en' must be WordCounts, not list"),
         (
-            {"languages": {"en": ENGLISH, "de": bpe.WordCounts({"der": 1}, pattern="cl100k")}},
+            lambda: {"languages": {"en": both()["en"], "de": bpe.WordCounts({"der": 1}, pattern="cl100k")}},
             ValueError,
             "languages 'en' and 'de' have different patterns: count all texts with the same ones",
         ),
-        ({"dev": {"en": ENGLISH}}, ValueError, r"dev must have the languages \['en', 'de'\], not \['en'\]"),
-        ({"dev": BOTH | {"de": bpe.WordCounts()}}, ValueError, r"language 'de \(dev\)' has no words"),
-        ({"dev": BOTH, "ratios": {"en": 1, "de": 1}}, ValueError, "dev texts or ratios, not both"),
-        ({"ratios": {"en": 1}}, ValueError, r"ratios must have the languages"),
-        ({"ratios": {"en": 1, "de": 0}}, ValueError, "the ratio of 'de' must be a finite number above 0"),
-        ({"ratios": {"en": 1, "de": float("nan")}}, ValueError, "the ratio of 'de' must be a finite number"),
-        ({"window": 0}, ValueError, "window must be at least 1"),
-        ({"window": 2.5}, TypeError, "integer"),
-        ({"alpha": 0}, ValueError, "alpha must be a finite number above 0"),
-        ({"n_global": -1}, ValueError, "n_global must be at least 0"),
         (
-            {"ties": "first"},
+            lambda: {"dev": {"en": both()["en"]}},
+            ValueError,
+            r"dev must have the languages \['en', 'de'\], not \['en'\]",
+        ),
+        (
+            lambda: {"dev": both() | {"de": bpe.WordCounts()}},
+            ValueError,
+            r"language 'de \(dev\)' has no words",
+        ),
+        (lambda: {"dev": both(), "ratios": {"en": 1, "de": 1}}, ValueError, "dev texts or ratios, not both"),
+        (lambda: {"ratios": {"en": 1}}, ValueError, r"ratios must have the languages"),
+        (
+            lambda: {"ratios": {"en": 1, "de": 0}},
+            ValueError,
+            "the ratio of 'de' must be a finite number above 0",
+        ),
+        (
+            lambda: {"ratios": {"en": 1, "de": float("nan")}},
+            ValueError,
+            "the ratio of 'de' must be a finite number",
+        ),
+        (lambda: {"window": 0}, ValueError, "window must be at least 1"),
+        (lambda: {"window": 2.5}, TypeError, "integer"),
+        (lambda: {"alpha": 0}, ValueError, "alpha must be a finite number above 0"),
+        (lambda: {"n_global": -1}, ValueError, "n_global must be at least 0"),
+        (
+            lambda: {"ties": "first"},
             ValueError,
             "ties must be one of 'smallest', 'lexicographic', 'gpt2', not 'first'",
         ),
-        ({"vocab_size": 9}, ValueError, "vocab_size must be at least 256"),
-        ({"max_token_length": 0}, ValueError, "max_token_length must be at least 1"),
-        ({"languages": {"en": bpe.WordCounts({"a": 2**63 - 1})}}, OverflowError, r"pass 2\*\*62 bytes"),
+        (lambda: {"vocab_size": 9}, ValueError, "vocab_size must be at least 256"),
+        (lambda: {"max_token_length": 0}, ValueError, "max_token_length must be at least 1"),
+        (
+            lambda: {"languages": {"en": bpe.WordCounts({"a": 2**63 - 1})}},
+            OverflowError,
+            r"pass 2\*\*62 bytes",
+        ),
     ],
 )
 def test_senseless_arguments(given, error, message):
     with pytest.raises(error, match=message):
-        bpe.train_parity(**({"languages": BOTH, "vocab_size": 270} | given))
+        bpe.train_parity(**({"languages": both(), "vocab_size": 270} | given()))
 
 
 def test_bytes_are_counted_exactly_up_to_the_limit():
@@ -194,7 +218,7 @@ def test_bytes_are_counted_exactly_up_to_the_limit():
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, counts in BOTH.items():
+    for name, counts in both().items():
         counts.save(f"{name}.counts")
         bpe.WordCounts({next(iter(counts)): 1}).save(f"{name}-dev.counts")
     return tmp_path
@@ -212,9 +236,9 @@ def test_the_command(folder):
     )
     assert (result.exit_code, result.stdout) == (0, "")
     expected = bpe.train_parity(
-        BOTH,
+        both(),
         260,
-        dev={name: bpe.WordCounts.load(f"{name}-dev.counts") for name in BOTH},
+        dev={name: bpe.WordCounts.load(f"{name}-dev.counts") for name in both()},
         window=5,
         alpha=1.5,
         n_global=1,
@@ -222,7 +246,7 @@ def test_the_command(folder):
     )
     assert bpe.Tokenizer.load("tok.json") == expected
     assert run("en.counts", "de.counts", "--ratio", "en=1", "--ratio", "de=2.5", "--quiet").output == ""
-    assert bpe.Tokenizer.load("tok.json") == bpe.train_parity(BOTH, 260, ratios={"en": 1, "de": 2.5})
+    assert bpe.Tokenizer.load("tok.json") == bpe.train_parity(both(), 260, ratios={"en": 1, "de": 2.5})
     assert (
         "tok.json: 258 tokens, not 260: no language has a pair left" in run("de-dev.counts", "--quiet").stderr
     )

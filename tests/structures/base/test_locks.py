@@ -415,4 +415,6 @@ def test_every_verb_is_known_to_change_or_not():
             container_type = facade.type()
             verbs = {verb for verb in vars(facade._kernels) if verb[0] != "_" or verb == "__iter__"}
             changing = verbs - set(reading.split()) - (of_rows if container_type.is_of_rows else set())
-            assert changing == verbs & set(container_type.changing_verbs), name
+            assert changing == verbs & set(container_type.changing_verbs), (
+                f"{name}: a new verb belongs in changing_verbs of its type, or in `reading` of this test"
+            )

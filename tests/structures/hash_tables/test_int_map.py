@@ -40,12 +40,12 @@ def keys_with_home(home, bits, n):
 
 # -------------------------------------------------------------------------------------------- programs
 KEYS = {
-    "few": range(-3, 6),
-    "dense": range(-500, 500),
-    "multiples": range(0, 2**40, 2**32),
-    "high-bits": [i << 52 for i in range(-300, 300)],
-    "one-home": [*keys_with_home(0, 6, 10), *keys_with_home(63, 6, 10), *ENDS],
-    "ends": [*ENDS, *(2**i for i in range(63)), *(-(2**i) for i in range(63))],
+    "few": lambda: range(-3, 6),
+    "dense": lambda: range(-500, 500),
+    "multiples": lambda: range(0, 2**40, 2**32),
+    "high-bits": lambda: [i << 52 for i in range(-300, 300)],
+    "one-home": lambda: [*keys_with_home(0, 6, 10), *keys_with_home(63, 6, 10), *ENDS],
+    "ends": lambda: [*ENDS, *(2**i for i in range(63)), *(-(2**i) for i in range(63))],
 }
 
 
@@ -54,7 +54,7 @@ KEYS = {
 def test_programs(rng, keys, rare):
     language = LANGUAGES[IntMap]
     numbers = [*range(-3, 4), INT64_MAX, INT64_MIN]
-    program = random_program(language, rng, 4000, keys=keys, numbers=numbers, rare=rare)
+    program = random_program(language, rng, 4000, keys=keys(), numbers=numbers, rare=rare)
     model = MapModel()
     container = check_program(language, IntMap(), model, program)
     assert dict(container.items()) == model

@@ -39,7 +39,7 @@ ODD = {
     "empty matches": r"a*|(?=1)",
     "lines": r"(?m)^.*$",
     "edges": r"\A\s+|\s+\Z|\bA\w*|\S+?\B",
-    "words": r"\w+",
+    "only words": r"\w+",
     "behind": r"(?<=a)b+|(?<!\s)[A-Z]\w*|'(?!s)|(?s:.)",
     "lazy": r"x*?y|\w{2,3}?\d|\W{1,2}+",
     "prefixes": r"(?:ab|a)(?:c|bcd)?|b",
@@ -48,6 +48,7 @@ ODD = {
     "triples": r"(?s:.{3})|(?s:.)",
     "steps": (r"\d{1,2}", r"(?:ab|a)+c|x*|[^\x00-\x7f]+", r"\s+(?!\S)|\s+|\w+(?= )"),
 }
+assert not bpe.PATTERNS.keys() & ODD.keys()
 PATTERNS = {**bpe.PATTERNS, **ODD}
 NAMED = [name for name in bpe.PATTERNS if name != "none"]
 
@@ -275,7 +276,7 @@ def test_most_of_a_text_is_decided(name, book):
 
 # ------------------------------------------------------------------------------------------ the windows
 WINDOWED = ["gpt2", "cl100k", "o200k", "llama3", "qwen2", "whitespace", "none", "tiktoken's cl100k"]
-WINDOWED += ["numbers and words", "far ahead", "triples", "lazy", "words", "case-insensitive"]
+WINDOWED += ["numbers and words", "far ahead", "triples", "lazy", "only words", "case-insensitive"]
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -325,9 +326,9 @@ def test_windows_cut_next_to_edges(name):
 
 
 def test_windows_cut_what_lies_between_matches(book):
-    automaton, windows = windows_of(PATTERNS["words"])
+    automaton, windows = windows_of(PATTERNS["only words"])
     data = (book + "..., !! " * 500 + "x").encode()
-    assert pieces_with(windows, automaton, data) == by_regex(sources_of("words"), data)
+    assert pieces_with(windows, automaton, data) == by_regex(sources_of("only words"), data)
     everywhere = dataclasses.replace(windows, ends=windows.ends[:1] | 0xFF)
     assert len(pieces_with(everywhere, automaton, data)) > 0.9 * len(data)
 
