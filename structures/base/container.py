@@ -31,6 +31,7 @@ from structures.base.struct_type import BorrowedType, StructType, method, verbs_
 from structures.compiling.jit import quiet, twin
 from structures.compiling.numba_private import Signature
 from structures.compiling.without_jit import PlainContainer
+from structures.primitives.memory import MOST_ITEMS
 from structures.status import INT64_MAX, INT64_MIN, dtype_name, error, int64
 
 
@@ -222,7 +223,7 @@ class Facade(_Proxy, metaclass=ContainerClass):
     def _room(n: int, name: str) -> int:
         """Return `n` as the number of items of an array, or raise an error that contains `name`."""
         n = int64(n, name)
-        if not 0 <= n < 2**48:
+        if not 0 <= n < MOST_ITEMS:
             raise ValueError(f"{name} must be in [0, 2**48), not {n}")
         return n
 

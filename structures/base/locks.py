@@ -150,12 +150,17 @@ def _lock_one(c: Any, payload: Any) -> Any:
 
 def _call_wait(c: Any, address: Any) -> Any:
     """Emit a call of :func:`wait_for_lock`; return whether it raised."""
+    is_raised = cgutils.alloca_once_value(c.builder, _BIT(1))
     function = c.pyapi.unserialize(c.pyapi.serialize_object(wait_for_lock))
-    argument = c.pyapi.long_from_longlong(address)
-    result = c.pyapi.call_function_objargs(function, [argument])
-    for each in (function, argument, result):
-        c.pyapi.decref(each)
-    return cgutils.is_null(c.builder, result)
+    with cgutils.if_likely(
+        c.builder, cgutils.is_not_null(c.builder, function)
+    ):  # else a signal interrupted it
+        argument = c.pyapi.long_from_longlong(address)
+        result = c.pyapi.call_function_objargs(function, [argument])
+        for each in (function, argument, result):
+            c.pyapi.decref(each)
+        c.builder.store(cgutils.is_null(c.builder, result), is_raised)
+    return c.builder.load(is_raised)
 
 
 def unlock_after_call(c: Any, payloads: Sequence[Any]) -> None:

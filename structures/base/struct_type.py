@@ -319,14 +319,19 @@ def _unbox_borrowed(typ, obj, c):
 
 
 def _box(typ, val, c):
-    """Make a Python object from a container."""
+    """Make a Python object from a container; null if there is an exception, from a signal for instance."""
     meminfo = cgutils.create_struct_proxy(typ)(c.context, c.builder, value=val).meminfo
-    parts = [c.pyapi.unserialize(c.pyapi.serialize_object(each)) for each in (typ.facade._numba_box_, typ)]
-    parts.append(c.box(MemInfoPointer(types.voidptr), meminfo))
-    made = c.pyapi.call_function_objargs(parts[0], parts[1:])
-    for each in parts:
-        c.pyapi.decref(each)
-    return made
+    # Constants of the function: to unpickle them, as numba does, runs Python, which a signal may interrupt.
+    make, of_type = (
+        c.env_manager.read_const(c.env_manager.add_const(each)) for each in (typ.facade._numba_box_, typ)
+    )
+    made = cgutils.alloca_once_value(c.builder, c.pyapi.get_null_object())
+    # Numba goes on with the other items of a tuple where one raised.
+    with cgutils.if_likely(c.builder, cgutils.is_null(c.builder, c.pyapi.err_occurred())):
+        memory = c.box(MemInfoPointer(types.voidptr), meminfo)
+        c.builder.store(c.pyapi.call_function_objargs(make, (of_type, memory)), made)
+        c.pyapi.decref(memory)
+    return c.builder.load(made)
 
 
 def _unbox_owned(typ, obj, c):

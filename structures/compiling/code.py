@@ -202,7 +202,10 @@ def _fill(context: Any, getter: Any, asked: Any) -> None:
     python = context.get_python_api(builder)
     held = python.gil_ensure()
     ask = python.unserialize(python.serialize_object(partial(address_of, *asked)))
-    answer = python.call_function_objargs(ask, ())
+    answer_at = cgutils.alloca_once_value(builder, python.get_null_object())
+    with cgutils.if_likely(builder, cgutils.is_not_null(builder, ask)):  # else a signal interrupted it
+        builder.store(python.call_function_objargs(ask, ()), answer_at)
+    answer = builder.load(answer_at)
     number = cgutils.alloca_once_value(builder, _WORD(0))
     with builder.if_else(cgutils.is_null(builder, answer)) as (none, some):
         with none:

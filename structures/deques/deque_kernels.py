@@ -8,7 +8,7 @@ from numba.experimental import structref
 from structures import status
 from structures.base.struct_type import NumbersType, fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, late, quiet
-from structures.primitives.memory import are_equal, copy_prefix, new_elements
+from structures.primitives.memory import MOST_ITEMS, are_equal, copy_prefix, new_elements
 from structures.primitives.priorities import as_count, is_past_int32
 from structures.primitives.simd import pointer_to, rarely
 
@@ -105,6 +105,8 @@ def _grow(self, n):
 @method(DequeType, "reserve")
 @quiet
 def _reserve(self, n):
+    if n >= MOST_ITEMS:
+        return status.NO_MEMORY
     if n <= self.ring.size:
         return status.OK
     room = self.ring.size

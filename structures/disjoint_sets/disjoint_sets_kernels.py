@@ -8,7 +8,7 @@ from numba.experimental import structref
 from structures import status
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, quiet
-from structures.primitives.memory import copy_prefix, new_words
+from structures.primitives.memory import MOST_ITEMS, copy_prefix, new_words
 from structures.primitives.simd import larger, pointer_to
 
 
@@ -87,6 +87,8 @@ def new_disjoint_sets(n):
 @method(DisjointSetsType, "reserve")
 @quiet
 def _reserve(self, n):
+    if n >= MOST_ITEMS:
+        return status.NO_MEMORY
     if n > self.links.size and not _grow(self, n):
         return status.NO_MEMORY
     return status.OK

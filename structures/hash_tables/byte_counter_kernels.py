@@ -13,7 +13,7 @@ from structures.base.struct_type import StructType, fields_of, method, new, new_
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.byte_keys import equal_bytes, first_slots_of, is_long, key_of, keys_of, length_of
 from structures.primitives.hashing import mix_two, put_seed, seed_of
-from structures.primitives.memory import aligned_bytes, copy_prefix, new_words
+from structures.primitives.memory import MOST_ITEMS, aligned_bytes, copy_prefix, new_words
 from structures.primitives.priorities import sum_leaves_range
 from structures.primitives.simd import after, larger, local_words, pointer_to, smaller
 
@@ -172,6 +172,8 @@ def _resize_pool(self, n):
 @method(ByteCounterType, "reserve")
 @quiet
 def _reserve(self, n_words, n_bytes=0):
+    if larger(n_words, n_bytes) >= MOST_ITEMS:
+        return status.NO_MEMORY
     bits = capacity_bits(n_words)
     if bits > 64 - self.shift and not _resize_slots(self, bits):
         return status.NO_MEMORY

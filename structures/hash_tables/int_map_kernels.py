@@ -32,7 +32,7 @@ from structures.hash_tables.int_map_table import (
     wipe,
     write,
 )
-from structures.primitives.memory import copy_prefix, new_words
+from structures.primitives.memory import MOST_ITEMS, copy_prefix, new_words
 from structures.primitives.priorities import as_count, sum_leaves_range
 from structures.primitives.simd import pointer_to, prefetch, rarely
 from structures.primitives.words import number_in, word_of
@@ -149,6 +149,8 @@ def make_room(self):
 @method(IntMapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
+    if n_keys >= MOST_ITEMS:
+        return status.NO_MEMORY
     if n_keys > self.due and not resize(self, buckets_for(n_keys, width_of(self))):
         return status.NO_MEMORY
     return status.OK

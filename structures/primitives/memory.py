@@ -21,7 +21,11 @@ from numba.extending import intrinsic
 from structures.compiling.jit import inner, kernel, twin
 from structures.primitives.simd import NONE
 
+MOST_ITEMS = 1 << 48
+"""A container has fewer entries: no memory is as large, and counts of bytes below do not overflow."""
+
 _LINE = 64
+_TOO_MUCH = 1 << 62  # bytes, which no allocation gives
 _LARGE = 1 << 22  # bytes; numpy asks from there on
 _PAGE = 4096
 _MADV_HUGEPAGE = 14
@@ -75,7 +79,8 @@ def _allocation(dtype: Any, *others: Any) -> Any:
 
     def codegen(context, builder, signature, values):
         width = ir.IntType(64)(dtype.bitwidth // 8)
-        size = builder.mul(values[0], width)
+        fits = builder.icmp_unsigned("<", values[0], ir.IntType(64)(MOST_ITEMS))
+        size = builder.select(fits, builder.mul(values[0], width), ir.IntType(64)(_TOO_MUCH))
         meminfo = context.nrt.meminfo_alloc_aligned(builder, size, ir.IntType(32)(_LINE))
         array = cgutils.create_struct_proxy(array_type)(context, builder)
         pointer = context.get_data_type(dtype).as_pointer()

@@ -12,7 +12,7 @@ from structures.base.struct_type import fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.int_map_kernels import discard, find, int_map_type, new_map, put
 from structures.hash_tables.int_map_table import VALUE
-from structures.primitives.memory import copy_prefix, new_words
+from structures.primitives.memory import MOST_ITEMS, copy_prefix, new_words
 from structures.primitives.priorities import difference_leaves_range, sum_leaves_range
 from structures.primitives.sorting import sort
 from structures.priority_queues.count_buckets_cells import (
@@ -472,6 +472,8 @@ def _copy(self):
 @method(CountBucketsType, "reserve")
 @quiet
 def _reserve(self, n_keys):
+    if n_keys >= MOST_ITEMS:
+        return status.NO_MEMORY
     n_cells = 2 * n_keys + 2  # each key with its own bucket, the end, and the new bucket of a moving key
     if n_cells * WORDS > self.cells.size and not _resize(self, n_cells):
         return status.NO_MEMORY

@@ -12,7 +12,7 @@ from structures.base.container import pairs_of
 from structures.base.mapping import check_sizes
 from structures.base.struct_type import NumbersType, method, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
-from structures.primitives.memory import are_equal, copy_prefix, new_words
+from structures.primitives.memory import MOST_ITEMS, are_equal, copy_prefix, new_words
 from structures.primitives.priorities import as_count, is_past_int32
 from structures.primitives.simd import ROW, larger, pointer_to, prefetch, rarely, smaller
 from structures.priority_queues.tournament_kernels import (
@@ -137,6 +137,8 @@ def _grow(self, n_leaves):
 @method(PlainHeapType, "reserve")
 @quiet
 def _reserve(self, n):
+    if n >= MOST_ITEMS:
+        return status.NO_MEMORY
     if n > n_leaves_of(self) and not _grow(self, padded(n)):
         return status.NO_MEMORY
     return status.OK

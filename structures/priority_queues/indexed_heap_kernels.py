@@ -8,6 +8,7 @@ from numba.experimental import structref
 from structures import status
 from structures.base.struct_type import method, new_like
 from structures.compiling.jit import inner, kernel, quiet
+from structures.primitives.memory import MOST_ITEMS
 from structures.primitives.simd import larger, prefetch
 from structures.priority_queues.tournament_kernels import (
     HeapType,
@@ -81,8 +82,8 @@ def indexed_heap_type(greatest_first: bool, dtype: str = "int64") -> IndexedHeap
 @method(IndexedHeapType, "_start")
 @quiet
 def _start(self, n):
-    self.n = n
-    if not make_leaves(self, padded(larger(n, 1)), self.by_age):
+    self.n = larger(n, 0)
+    if n >= MOST_ITEMS or not make_leaves(self, padded(larger(n, 1)), self.by_age):
         self.n = 0
         make_leaves(self, padded(1), self.by_age)
     return status.OK

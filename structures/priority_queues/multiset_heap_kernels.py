@@ -12,7 +12,7 @@ from structures.base.struct_type import method, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.int_map_kernels import find, int_map_type, make_room, new_map, put
 from structures.hash_tables.int_map_table import BUCKET, EMPTY, VALUE, write
-from structures.primitives.memory import copy_prefix, new_words
+from structures.primitives.memory import MOST_ITEMS, copy_prefix, new_words
 from structures.primitives.simd import larger, rarely, smaller
 from structures.priority_queues.tournament_kernels import (
     HeapType,
@@ -191,6 +191,8 @@ def _new_id(self, key, entry):
 @method(MultisetHeapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
+    if n_keys >= MOST_ITEMS:
+        return status.NO_MEMORY
     # A third more than the keys: this many may leave before ids are reassigned.
     n_leaves = larger(n_leaves_of(self), padded(n_keys + n_keys // 3 + 1))
     if self.map.reserve(n_leaves) < 0:

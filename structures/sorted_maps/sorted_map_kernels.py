@@ -16,7 +16,7 @@ from structures.base.container import pairs_of
 from structures.base.mapping import MapType, check_sizes
 from structures.base.struct_type import fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
-from structures.primitives.memory import copy_prefix, new_words
+from structures.primitives.memory import MOST_ITEMS, copy_prefix, new_words
 from structures.primitives.priorities import as_count, from_order, sum_leaves_range, to_order
 from structures.primitives.simd import larger, local_words, rarely, smaller
 from structures.primitives.sorting import BYTES, sort_entries
@@ -224,6 +224,8 @@ def _give_row(self, row):
 @method(SortedMapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
+    if n_keys >= MOST_ITEMS:
+        return status.NO_MEMORY
     # After insertions only, all leaves and nodes but the last of a level are at least half full.
     n_leaves = n_keys // (KEYS // 2) + 1
     n_rows = n_leaves + n_leaves // (CHILDREN // 2 - 1) + MAX_HEIGHT

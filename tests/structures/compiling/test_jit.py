@@ -24,9 +24,11 @@ from structures import (
     IndexedMaxHeap,
     IndexedMinHeap,
     IntMap,
+    IntSet,
     MaxHeap,
     MinHeap,
     PairIndex,
+    SortedMap,
     TokenList,
 )
 from structures.compiling import dispatchers
@@ -277,12 +279,26 @@ def test_a_loud_kernel_raises_in_compiled_callers():
 
 def test_no_memory_is_a_status_in_compiled_callers():
     @njit
-    def reserve(container):
-        return container.reserve(2**47), len(container)
+    def reserve(container, n):
+        return container.reserve(n), len(container)
 
-    for container in (IntMap({1: 2}), MaxHeap({1: 2}), MinHeap({1: 2.5}), CountBuckets({1: 2})):
-        assert reserve(container) == (NO_MEMORY, 1)
+    numbers = [make({1: 2}) for make in (IntMap, MaxHeap, MinHeap, CountBuckets, SortedMap)]
+    others = [
+        IntSet([1]),
+        Deque.from_array([1]),
+        DisjointSets(1),
+        Heap.heapify([1], [2]),
+        ByteCounter({b"a": 1}),
+    ]
+    for container in numbers + others:
+        for n in (2**47, 2**48, 2**59 + 1, 2**60, 2**61 + 8, 2**62, 2**63 - 1):
+            assert reserve(container, n) == (NO_MEMORY, 1)
         container._check()
+    for n in (-1, -(2**63), 2**47, 2**62, 2**63 - 1):
+        assert njit(lambda n: len(IndexedMinHeap(n)) + IndexedMinHeap(n).n_keys)(n) == 0
+    for n in (2**47, 2**61, 2**62, 2**63 - 1):
+        with pytest.raises(MemoryError):
+            njit(lambda n: len(DisjointSets(n)))(n)
 
 
 @st.kernel
