@@ -12,6 +12,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import numpy as np
@@ -761,6 +762,8 @@ def train_parity(
     goals = _ratios(languages, dev, ratios)
     if window is not None and as_integer(window, "window") < 1:
         raise ValueError(f"window must be at least 1, not {window}")
+    if not isinstance(alpha, (float, Real)):
+        raise TypeError(f"alpha must be a number, not {type(alpha).__name__}")
     if not (math.isfinite(alpha) and alpha > 0):
         raise ValueError(f"alpha must be a finite number above 0, not {alpha}")
     if as_integer(n_global, "n_global") < 0:
@@ -809,6 +812,8 @@ def _ratios(
     if languages.keys() != ratios.keys():
         raise ValueError(f"ratios must have the languages {[*languages]}, not {[*ratios]}")
     for name, ratio in ratios.items():
+        if not isinstance(ratio, (float, Real)):
+            raise TypeError(f"the ratio of {name!r} must be a number, not {type(ratio).__name__}")
         if not (math.isfinite(ratio) and ratio > 0):
             raise ValueError(f"the ratio of {name!r} must be a finite number above 0, not {ratio}")
     return [float(ratios[name]) for name in languages]

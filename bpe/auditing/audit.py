@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 Status: TypeAlias = Literal["live", "rank-dead", "pattern-dead", "unknown"]
 STATUSES: tuple[Status, ...] = ("live", "rank-dead", "pattern-dead", "unknown")
-MOST_IDS = 1 << 24  # there is a count of uses for each
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,8 +140,7 @@ def audit_of(
     """Audit a vocabulary, as documented for ``Tokenizer.audit``."""
     vocabulary = engine.vocabulary
     refuse_supermerges(vocabulary, "audit")
-    if vocabulary.size > MOST_IDS:
-        raise ValueError(f"the greatest id is {vocabulary.size - 1}: an audit has ids below {MOST_IDS}")
+    vocabulary.refuse_far_ids("an audit")
     cut = {**vocabulary.idle_tokens, **vocabulary.cut_tokens}
     token_ids = sorted(vocabulary.bytes_of)
     idle = {*vocabulary.idle_tokens.values()}

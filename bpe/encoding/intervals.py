@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bpe.support.integers import as_integer, as_integers
 from bpe.support.text import as_text, begins_character, code_points, ends_of, utf8_of, widths_of
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ class IntervalCounter:
         ------
         IndexError
             The part is not inside the text.
+        TypeError
+            `start` or `stop` is not an integer.
 
         Complexity
         ----------
@@ -95,6 +98,7 @@ class IntervalCounter:
         >>> tok.interval_counter("low lower").count(4, 7)
         1
         """
+        start, stop = as_integer(start, "start"), as_integer(stop, "stop")
         return int(self.count_many([start], [stop])[0])
 
     def count_many(self, starts: Any, stops: Any) -> np.ndarray:
@@ -115,6 +119,8 @@ class IntervalCounter:
             A part is not inside the text.
         ValueError
             There are not as many starts as stops.
+        TypeError
+            One is not an integer.
 
         Complexity
         ----------
@@ -127,7 +133,7 @@ class IntervalCounter:
         >>> tok.interval_counter("low lower").count_many([0, 4], [3, 7])
         array([1, 1])
         """
-        first, last = (np.asarray(given, np.int64).reshape(-1) for given in (starts, stops))
+        first, last = as_integers(starts, "starts"), as_integers(stops, "stops")
         if len(first) != len(last):
             raise ValueError(f"{len(first)} starts but {len(last)} stops")
         wrong = np.flatnonzero((first < 0) | (last < first) | (last > len(self._text)))

@@ -166,6 +166,7 @@ class NextTokens:
 
     def __init__(self, engine: Engine) -> None:
         vocabulary = engine.vocabulary
+        vocabulary.refuse_far_ids("a mask of ids")
         self._symbol_of, self._configurations = _configurations_of(engine)
         self._fits = _Fits(vocabulary)
         self._bytes_of, self._id_of, self.size = vocabulary.bytes_of, vocabulary.id_of, vocabulary.size

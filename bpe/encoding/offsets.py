@@ -12,6 +12,7 @@ Where a step changes the text before it is merged, each character of the result 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -55,11 +56,13 @@ def encode_segments(
     text_ends = ends_of(texts)
     last = max(len(text) - 1, 0)  # an id of no text has the label of the next character, or of the last one
     places = np.minimum(starts, last), np.minimum(np.maximum(ends - 1, starts), last)
-    if len({*map(type, labels)}) == 1 and isinstance(labels[0], (bool, int, float, str)):
-        label_of = np.array(labels)
-    else:
-        label_of = np.empty(len(labels), object)
-        label_of[:] = labels
+    label_of = np.empty(len(labels), object)
+    label_of[:] = labels
+    if len(kinds := {*map(type, labels)}) == 1 and kinds <= {bool, int, float, str}:
+        array = np.array(labels)
+        # Not past int64, and no NUL at the end of a str, which numpy would leave out.
+        if (array.dtype.kind == "i" or int not in kinds) and all(map(operator.eq, array.tolist(), labels)):
+            label_of = array
     first_label, last_label = (
         label_of[np.minimum(np.searchsorted(text_ends, place, side="right"), len(labels) - 1)]
         for place in places

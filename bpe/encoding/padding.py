@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from bpe.support.integers import as_integer
+from bpe.support.integers import as_integer, as_integers
 
 
 def pad_batch(
@@ -50,7 +50,10 @@ def pad_batch(
     Raises
     ------
     ValueError
-        `length` or `pad_id` is negative, `side` is not one of these, or the offsets do not match the ids.
+        `length` or `pad_id` is negative or too large, `side` is not one of these, or the offsets do not
+        match the ids.
+    TypeError
+        A number is not an integer.
 
     Complexity
     ----------
@@ -67,14 +70,14 @@ def pad_batch(
     >>> mask.sum(axis=1)  # the tokens of each text
     array([3, 1])
     """
-    offsets = np.asarray(offsets, np.int64)
+    ids, offsets = as_integers(ids, "ids"), as_integers(offsets, "offsets")
     lengths = offsets[1:] - offsets[:-1]
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(ids) or (lengths < 0).any():
         raise ValueError(f"offsets must rise from 0 to {len(ids)}, the number of ids")
-    if as_integer(pad_id, "pad_id") < 0:
-        raise ValueError(f"pad_id must be at least 0, not {pad_id}")
-    if length is not None and as_integer(length, "length") < 0:
-        raise ValueError(f"length must be at least 0, not {length}")
+    if not 0 <= as_integer(pad_id, "pad_id") < 2**32:
+        raise ValueError(f"pad_id must be in [0, 2**32), not {pad_id}")
+    if length is not None and not 0 <= as_integer(length, "length") < 2**32:
+        raise ValueError(f"length must be in [0, 2**32), not {length}")
     if side not in ("right", "left"):
         raise ValueError(f"side must be 'right' or 'left', not {side!r}")
     width = int(lengths.max(initial=0)) if length is None else length

@@ -16,6 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate, zip_longest
+from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
@@ -285,7 +286,7 @@ def _end_of(engine: Engine, ids: Ids, n: int, rules: Rules) -> _End:
         stretch, first = some[len(some) - n_stretch :], n - n_stretch
         begins = Begins.SEGMENT if first and is_whole else Begins.TEXT
         try:
-            tokens = [bytes_of[token_id] for token_id in stretch]
+            tokens = [bytes_of[index(token_id)] for token_id in stretch]
         except (KeyError, TypeError):
             checked_ids(engine.vocabulary, ids)  # the error names the place among all
             raise

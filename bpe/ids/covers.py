@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bpe.encoding.covers import Path, find_covers, shared
+from bpe.support.integers import mask_of
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class Covers:
         >>> [np.flatnonzero(found.mask(ids)).tolist() for ids in ([257], [257, 32], [257, 32, 256])]
         [[32], [256, 257], []]
         """
-        out = np.empty(self._tokens.size, bool) if out is None else out
+        out = mask_of(self._tokens.size, out)
         out[:] = False
         ids = [*ids]
         for before, last in self.paths:

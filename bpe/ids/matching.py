@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from bpe.support.integers import as_integer, mask_of
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Matcher:
         Pushed(found=[('ow', 1)], ready=b'l')
         """
         engine = self._engine
-        token_id = index(token_id)
+        token_id = as_integer(token_id, "token_id")
         data = (
             engine.decode([token_id])
             if self._decoder is None
@@ -185,9 +185,10 @@ class Matcher:
         """
         if self._decoder is not None:
             raise ValueError("the decoder of this tokenizer changes the texts of tokens: there is no mask")
+        self._engine.vocabulary.refuse_far_ids("a mask of ids")
         if self._tokens is None:
             self._tokens = _SortedTokens(self._engine, self._longest_first)
-        out = np.empty(self._engine.vocabulary.size, bool) if out is None else out
+        out = mask_of(self._engine.vocabulary.size, out)
         out[:] = self._tokens.holds_string
         for n in range(len(self._held)):
             begun = self._held[n:]

@@ -12,13 +12,13 @@ A state is made for the ids of a prompt, and each id that is sampled is pushed. 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bpe.encoding.canonicity import may_end, position_after, push
 from bpe.encoding.decoding import checked_ids
+from bpe.support.integers import as_integer, mask_of
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
@@ -174,7 +174,7 @@ class CanonicalState:
         >>> state.push(119), state.push(108), state.push(256), bool(state.mask().any())
         (True, True, True, True)
         """
-        token_id = index(token_id)
+        token_id = as_integer(token_id, "token_id")
         if token_id not in self._engine.vocabulary.bytes_of:
             checked_ids(self._engine.vocabulary, [token_id])
         self._position, self._may_end = push(self._engine, self._position, token_id), None
@@ -204,7 +204,7 @@ class CanonicalState:
         >>> bpe.ids.canonical_state(tok, [108]).mask()[[108, 111]]
         array([ True, False])
         """
-        out = np.empty(self._tokens.size, bool) if out is None else out
+        out = mask_of(self._tokens.size, out)
         out[:] = self._tokens.mask(self._position.hypotheses)
         if self.may_end:
             out[self._tokens.end_ids_array] = True

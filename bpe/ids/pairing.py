@@ -214,6 +214,7 @@ def map_to(a: Tokenizer, b: Tokenizer) -> tuple[np.ndarray, np.ndarray]:
     (b'low', [256, 119])
     """
     words, theirs = a.engine.vocabulary, b.engine
+    words.refuse_far_ids("a map of ids")
     rows: list[bytes] = [b""] * words.size
     for token, token_id in words.id_of.items():
         rows[token_id] = token

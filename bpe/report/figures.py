@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 MOST_POINTS = 200  # of a curve
-MOST_IDS = 1 << 24  # the report counts the uses of each id
 _SCRIPTS = (
     *("Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Han", "Hiragana", "Katakana", "Hangul"),
     *("Arabic", "Hebrew", "Devanagari", "Bengali", "Tamil", "Thai"),
@@ -36,8 +35,7 @@ def figures_of(tokenizer: Tokenizer, data: bytes, progress: Progress = False) ->
     """Return the figures of a tokenizer and a text, as a dict for JSON."""
     if not data:
         raise ValueError("the text is empty: there is nothing to measure")
-    if tokenizer.vocab_size > MOST_IDS:
-        raise ValueError(f"the greatest id is {tokenizer.vocab_size - 1}: a report has ids below {MOST_IDS}")
+    tokenizer.engine.vocabulary.refuse_far_ids("a report")
     with progress_bar(progress, len(data), "B", "measuring") as advance:
         audit = _audited(tokenizer, data, advance)
     vocabulary = tokenizer.engine.vocabulary

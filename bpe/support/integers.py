@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def as_integer(value: Any, name: str) -> int:
@@ -12,3 +15,27 @@ def as_integer(value: Any, name: str) -> int:
         return index(value)
     except TypeError:
         raise TypeError(f"{name} must be an integer, not {value!r:.80}") from None
+
+
+def mask_of(n: int, out: Any) -> np.ndarray:
+    """Return `out` if it is an array of `n` bool, or a new one for None; else raise."""
+    import numpy as np
+
+    if out is None:
+        return np.empty(n, bool)
+    if not isinstance(out, np.ndarray) or out.dtype != bool or out.shape != (n,):
+        dtype = getattr(out, "dtype", type(out).__name__)
+        raise TypeError(f"out must be a ({n},) array of bool, not {np.shape(out)} of {dtype}")
+    return out
+
+
+def as_integers(values: Any, name: str) -> np.ndarray:
+    """Return integers of any type as ``(n,) int64``; an error names the parameter."""
+    import numpy as np
+
+    array = np.asarray(values)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers that fit int64, not {array.reshape(-1)[0]!r:.80}")
+    if array.size and array.dtype == np.uint64 and array.max() >= 2**63:
+        raise OverflowError(f"{name} must fit int64, not {array.max()}")
+    return array.astype(np.int64).reshape(-1)

@@ -23,7 +23,7 @@ from bpe.support.threads import made_lazily
 DEFAULT_BYTE_IDS = list(range(256))
 NO_ID = -1
 MAX_ID = 2**31 - 1
-MOST_IDS = 1 << 24  # of a vocabulary with supermerges
+MOST_IDS = 1 << 24  # of what has an entry for each id up to the greatest, used or not
 
 ORDINARY_BYTES = 1 << 26  # of all tokens
 ORDINARY_TOKEN = 1 << 20  # bytes of one
@@ -197,6 +197,11 @@ class Vocabulary:
     def longest(self) -> int:
         """How many bytes the longest token has."""
         return max(map(len, self.bytes_of.values()), default=0)
+
+    def refuse_far_ids(self, what: str) -> None:
+        """Raise ``ValueError`` if there are too many ids up to the greatest one for an entry of each."""
+        if self.size > MOST_IDS:
+            raise ValueError(f"the greatest id is {self.size - 1}: {what} has ids below {MOST_IDS}")
 
     @property
     def cut_tokens(self) -> dict[str, int]:

@@ -358,6 +358,11 @@ def test_intervals_outside(tokenizer):
     with pytest.raises(ValueError, match="1 starts but 2 stops"):
         counter.count_many([0], [1, 2])
     assert counter.count_many([], []).tolist() == []
+    for start, stop in ((0.5, 2), ("0", 2), (0, float("nan"))):
+        with pytest.raises(TypeError, match=r"st(art|op) must be an integer"):
+            counter.count(start, stop)
+        with pytest.raises(TypeError, match=r"st(art|op)s must be integers"):
+            counter.count_many([start], [stop])
     assert tokenizer.interval_counter("").count(0, 0) == 0
 
 

@@ -35,8 +35,10 @@ def test_rows_of_texts(texts, pad_id, length, side):
     ("arguments", "message"),
     [
         ({"side": "middle"}, "side must be 'right' or 'left', not 'middle'"),
-        ({"length": -1}, "length must be at least 0, not -1"),
-        ({"pad_id": -1}, "pad_id must be at least 0, not -1"),
+        ({"length": -1}, r"length must be in \[0, 2\*\*32\), not -1"),
+        ({"length": 2**70}, r"length must be in \[0, 2\*\*32\)"),
+        ({"pad_id": -1}, r"pad_id must be in \[0, 2\*\*32\), not -1"),
+        ({"pad_id": 2**63}, r"pad_id must be in \[0, 2\*\*32\)"),
         ({"offsets": [0, 2]}, "offsets must rise from 0 to 3, the number of ids"),
         ({"offsets": [1, 3]}, "offsets must rise from 0 to 3"),
         ({"offsets": [0, 3, 2, 3]}, "offsets must rise from 0 to 3"),
@@ -47,6 +49,26 @@ def test_wrong_arguments(arguments, message):
     given = {"ids": np.arange(3), "offsets": [0, 1, 3], "pad_id": 0} | arguments
     with pytest.raises(ValueError, match=message):
         bpe.pad_batch(**given)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"ids": np.array([1.5, 2, 3])}, TypeError, "ids must be integers that fit int64"),
+        ({"ids": np.array([1, 2, 2**64 - 1], np.uint64)}, OverflowError, "ids must fit int64, not 18446"),
+        ({"offsets": [0, 1.5, 3]}, TypeError, "offsets must be integers"),
+        ({"pad_id": "0"}, TypeError, "pad_id must be an integer, not '0'"),
+    ],
+)
+def test_what_is_not_an_integer(arguments, error, message):
+    given = {"ids": np.arange(3), "offsets": [0, 1, 3], "pad_id": 0} | arguments
+    with pytest.raises(error, match=message):
+        bpe.pad_batch(**given)
+
+
+def test_lists():
+    rows, mask = bpe.pad_batch([1, 2, 3], [0, 1, 3], pad_id=0, length=1)
+    assert (rows.tolist(), mask.tolist()) == ([[1], [2]], [[True], [True]])
 
 
 def test_a_batch(tokenizer):

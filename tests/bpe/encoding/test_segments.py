@@ -49,6 +49,8 @@ def test_halves_of_a_character(tokenizer):
         ((1, 2), np.int64),
         (("a", "b"), "<U1"),
         ((1, "a"), object),
+        (("a\0", "b"), object),
+        ((2**63, -1), object),
         (((1, 2), None), object),
     ],
 )

@@ -164,8 +164,9 @@ def test_errors(tokenizer):
         for wrong in ([99_999], [-1]):
             with pytest.raises(ValueError, match=r"ids\[2\]: .* is out of range"):
                 function(tokenizer, [104, 101, *wrong], "he")
-        with pytest.raises(TypeError, match=r"ids\[0\] must be an integer, not str"):
-            function(tokenizer, ["a"], "he")
+        for wrong in ("a", 104.0):
+            with pytest.raises(TypeError, match=r"ids\[0\] must be an integer, not (str|float)"):
+                function(tokenizer, [wrong], "he")
     for function in (bpe.ids.append, bpe.ids.continue_ids):
         with pytest.raises(ValueError, match=r"holds the special token '<\|end\|>' at the end of the ids"):
             function(tokenizer, ids, "d|>")

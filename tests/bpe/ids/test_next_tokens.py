@@ -275,3 +275,28 @@ def test_what_is_refused(tmp_path):
     tok = bpe.train(["a b a b a b"], 260, superwords=bpe.Boundless(), progress=False)
     with pytest.raises(ValueError, match=known + "its supermerges join pieces"):
         bpe.ids.next_mask(tok, [97])
+
+
+def test_where_a_mask_is_written_to(tokenizer):
+    for state in (bpe.ids.canonical_state(tokenizer), bpe.ids.matcher(tokenizer, ["sea"])):
+        out = np.ones(tokenizer.vocab_size, bool)
+        assert state.mask(out) is out
+        for wrong in (out[1:], out.astype(np.int8), np.ones((2, len(out)), bool), [True]):
+            with pytest.raises(TypeError, match=r"out must be a \(\d+,\) array of bool, not "):
+                state.mask(wrong)
+        with pytest.raises(TypeError, match=r"token_id must be an integer, not 2\.0"):
+            state.push(2.0)
+
+
+def test_ids_that_are_too_far_apart():
+    tok = bpe.train(["low"], 256, progress=False).with_special_tokens({"<x>": 2**31 - 1})
+    for find in (
+        lambda: bpe.ids.next_mask(tok, [108]),
+        lambda: bpe.ids.covers(tok, "lo"),
+        lambda: bpe.ids.map_to(tok, tok),
+        lambda: bpe.ids.matcher(tok, ["a"]).mask(),
+    ):
+        with pytest.raises(
+            ValueError, match=r"the greatest id is 2147483647: a ma\w+ of ids has ids below 1677"
+        ):
+            find()

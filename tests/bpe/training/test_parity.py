@@ -190,6 +190,8 @@ def test_min_count_and_max_token_length():
         (lambda: {"window": 0}, ValueError, "window must be at least 1"),
         (lambda: {"window": 2.5}, TypeError, "integer"),
         (lambda: {"alpha": 0}, ValueError, "alpha must be a finite number above 0"),
+        (lambda: {"alpha": None}, TypeError, "alpha must be a number, not NoneType"),
+        (lambda: {"ratios": {"en": 1, "de": "2"}}, TypeError, "the ratio of 'de' must be a number, not str"),
         (lambda: {"n_global": -1}, ValueError, "n_global must be at least 0"),
         (
             lambda: {"ties": "first"},

@@ -554,3 +554,9 @@ def test_kernels_against_a_list(rng):
         assert rows[:n].tolist() == model
         assert rows[module.VALUE : module.VALUE + n].tolist() == [-key for key in model]
         assert set(rows[n : module.KEYS].tolist()) <= {INT64_MAX}
+
+
+def test_a_default_of_many_is_a_pair():
+    for default in (None, 5, (1,)):
+        with pytest.raises(TypeError, match=r"default must be a pair \(key, value\), not "):
+            SortedMap({1: 1}).floor_many([0], default)
