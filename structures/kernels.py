@@ -34,7 +34,8 @@ Rules
 2. A borrowed array or container is never stored and never returned; a copy may be.
 3. A quiet kernel that allocates an array stores it in a field. What returns an array is a plain kernel.
 4. Memory may run out. An inner kernel that allocates ends with ``return True``; a quiet caller sees null
-   instead and returns :data:`status.NO_MEMORY`. It allocates before it changes anything.
+   instead and returns :data:`status.NO_MEMORY`. It allocates before it changes anything. What callers ask
+   room for is compared with :data:`MOST_ITEMS` before it is multiplied.
 5. Kernels check no arguments; the class in Python checks all of them.
 6. Numbers are int64 or float64, and narrower only in arrays. Unsigned and signed integers do not meet in
    one expression.
@@ -63,7 +64,7 @@ from structures.primitives.byte_lanes import (
 )
 from structures.primitives.constants import Constant, part_or
 from structures.primitives.hashing import mix_words
-from structures.primitives.memory import copy_prefix, new_words
+from structures.primitives.memory import MOST_ITEMS, copy_prefix, new_words
 from structures.primitives.simd import (
     SIXTEEN,
     after,
@@ -95,6 +96,7 @@ from structures.tokens.token_list_kernels import token_list_type
 
 __all__ = [
     "BYTE_LANES",
+    "MOST_ITEMS",
     "SIXTEEN",
     "Constant",
     "Facade",

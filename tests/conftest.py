@@ -11,12 +11,14 @@ commands.
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-pytest.register_assert_rewrite("structures", "bpe")  # a failed _check() shows what was compared
+# A failed _check() shows what was compared.
+pytest.register_assert_rewrite(*({"structures", "bpe"} - sys.modules.keys()))
 
 HERE = Path(__file__).parent
 PROJECT = HERE / "project"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, AnyStr, NamedTuple, Unpack
 
 import numpy as np
@@ -116,11 +117,16 @@ def chunks(
 def _beginning(tok: Tokenizer, text: AnyStr, max_tokens: int, special: SpecialOptions) -> AnyStr:
     """Return a beginning of a text with at most `max_tokens` tokens."""
     part = tok.truncate(text, max_tokens, **special)
-    if part or tok.is_lossless:
+    if part:
         return part
-    # Steps may give no beginning the ids that the text begins with, such as a mark at the end of each word.
-    _, _, ends = tok.encode_with_offsets(text, **special)
-    for end in ends[:max_tokens][::-1].tolist():
-        if tok.count(text[:end], max_tokens, **special) <= max_tokens:
-            return text[:end]
+    # No beginning has the ids that the text begins with, as a token reaches into the next character, or words
+    # have a mark at their end. So it may have others.
+    found: tuple[np.ndarray, ...] = tok.encode_with_offsets(text, **special)
+    places: set[int] = {*found[1][: max_tokens + 1].tolist(), *found[2][:max_tokens].tolist()}
+    if not isinstance(text, str):  # the last place between characters up to each
+        places = {next(i for i in range(at, -1, -1) if is_between_characters(text, i)) for at in places}
+    for end in sorted(places - {0}, reverse=True):
+        with suppress(ValueError):  # no token stands for the end of a part that ends inside a word
+            if tok.count(text[:end], max_tokens, **special) <= max_tokens:
+                return text[:end]
     return part

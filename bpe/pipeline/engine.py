@@ -19,6 +19,7 @@ import codecs
 import functools
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any, AnyStr, Literal, NamedTuple
 
@@ -463,9 +464,10 @@ class PipelineEngine(FileEngine):
         while n > 0:
             part = text[: int(ends[n - 1])]
             data = utf8_of(part)
-            again = self.encoder_for(data, rules, part).encode_to_numpy(data)
-            if len(again) <= max_tokens and np.array_equal(again, first[: len(again)]):
-                return part
+            with suppress(ValueError):  # no token stands for the end of a part that ends inside a word
+                again = self.encoder_for(data, rules, part).encode_to_numpy(data)
+                if len(again) <= max_tokens and np.array_equal(again, first[: len(again)]):
+                    return part
             n, n_tries = n - (1 << (n_tries >> 3)), n_tries + 1
         return text[:0]
 

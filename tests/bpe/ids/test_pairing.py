@@ -213,3 +213,40 @@ def test_chunks_of_words_with_a_mark_at_their_end(tmp_path):
         (0, 4, [0, 0, 0, 1]),
         (4, 9, [1, 0, 0, 1]),
     ]
+
+
+def test_ends_of_parts_that_no_token_stands_for(tmp_path):
+    """A part may end after "b", but not after "a": there is no "a</w>"."""
+    model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "b</w>": 2, "ab</w>": 3}, "merges": [["a", "b</w>"]]}
+    document = {"version": "1.0", "added_tokens": [], "model": model | {"end_of_word_suffix": "</w>"}}
+    document["pre_tokenizer"] = {"type": "WhitespaceSplit"}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document))
+    tok = bpe.Tokenizer.load(tmp_path / "tokenizer.json")
+    assert tok.encode("aab") == [0, 3]
+    assert [tok.truncate("aab", n) for n in (1, 2)] == ["", "aab"]
+    assert tok.truncate("ab aab", 2) == "ab"
+    assert [(start, end) for start, end, _ in bpe.ids.chunks(tok, "aab ab", 2)] == [(0, 3), (3, 6)]
+    with pytest.raises(ValueError, match="no part of the text that begins at 0 has at most max_tokens=1"):
+        bpe.ids.chunks(tok, "aab", 1)
+
+
+@given(st.text("aé日😀", min_size=1, max_size=12), st.data(), st.integers(1, 5), st.booleans())
+def test_chunks_with_tokens_across_characters(text, data, max_tokens, as_bytes):
+    """There are chunks whenever each character has at most `max_tokens`."""
+    given_text = text.encode() if as_bytes else text
+    neighbors = sorted({*pairwise(text.encode())})
+    merges = data.draw(st.lists(st.sampled_from(neighbors), unique=True, max_size=8)) if neighbors else []
+    tok = bpe.Tokenizer(
+        token_bytes=[*(bytes([value]) for value in range(256)), *map(bytes, merges)],
+        merges=merges,
+        pattern="none",
+    )
+    if max(map(tok.count, text)) > max_tokens:
+        with pytest.raises(ValueError, match="no part of the text"):
+            bpe.ids.chunks(tok, given_text, max_tokens)
+        return
+    found = bpe.ids.chunks(tok, given_text, max_tokens)
+    assert b"".join(tok.decode_bytes(ids) for _, _, ids in found) == text.encode()
+    for start, end, ids in found:
+        assert ids.tolist() == tok.encode(given_text[start:end])
+        assert len(ids) <= max_tokens
