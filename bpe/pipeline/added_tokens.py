@@ -80,13 +80,7 @@ class AddedTokens:
     ) -> None:
         self.token_of: dict[str, AddedToken] = {}
         for token in tokens:
-            text = normalize(token.content) if normalize else token.content
-            if token.content and not text:
-                raise ValueError(
-                    f"the normalizer leaves nothing of the added token {token.content!r:.80}, which would be "
-                    "everywhere in a text"
-                )
-            self.token_of.setdefault(text, token)
+            self.token_of.setdefault(normalize(token.content) if normalize else token.content, token)
         self.token_of.pop("", None)
         self._passed = passed
         self.has_flags = any(

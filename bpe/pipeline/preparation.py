@@ -102,6 +102,11 @@ def _passed(
     texts: dict[tuple[bool, bool], list[str]] = defaultdict(list)  # of special and added tokens, by search
     for token in added:
         text = normalizer(token.content) if token.normalized else token.content
+        if token.content and not text:
+            raise ValueError(
+                f"the normalizer leaves nothing of the added token {token.content!r:.80}: tokenizers finds it "
+                "everywhere in a text"
+            )
         if text:
             texts[token.normalized, token.content in vocabulary.special_tokens].append(text)
     is_hidden = any(hides(texts[search, True], texts[search, False]) for search in (False, True))

@@ -246,17 +246,6 @@ def test_all_segments_have_the_room_of_one_text(flag, is_local, tmp_path):
             call("a<s>" * 100, allowed_special="all")
 
 
-def test_an_added_token_that_is_normalized_to_nothing(tmp_path):
-    token = flags(random.Random(0), 2, "ab", False) | dict.fromkeys(FLAGS, False) | {"normalized": True}
-    vocab = {letter: number for number, letter in enumerate(["c", "b", "ab"])}
-    model = {"type": "BPE", "vocab": vocab, "merges": []}
-    changes = {"normalizer": replace("ab", ""), "post_processor": None, "decoder": {"type": "Fuse"}}
-    tok, peer = some_tokenizer(tmp_path, **changes, added_tokens=[token], model=model)
-    for text in ("cabb", "ab", "cabcab", "c"):
-        assert tok.encode(text) == peer.encode(text).ids
-        assert [*tok.encode_iterable([text])] == peer.encode(text).ids
-
-
 def test_signs_before_what_came_from_the_first_character(tmp_path):
     """As tokenizers: that may be several pieces, where a normalizer or a step before puts something in."""
     pre_tokenizer = sequence(

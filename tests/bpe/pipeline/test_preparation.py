@@ -135,3 +135,11 @@ def test_equal_with_a_post_processor_that_cannot_be_read(tmp_path):
 
     assert opened("Later") == opened("Later")
     assert opened("Later") != opened("Other")
+
+
+def test_an_added_token_that_is_normalized_to_nothing(tmp_path):
+    (tmp_path / "tokenizer.json").write_text(
+        json.dumps(document(normalizer={"type": "StripAccents"}, added_tokens=[added(300, "\u0301", True)]))
+    )
+    with pytest.raises(ValueError, match="the normalizer leaves nothing of the added token"):
+        bpe.Tokenizer.load(tmp_path / "tokenizer.json")
