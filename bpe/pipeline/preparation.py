@@ -104,8 +104,8 @@ def _passed(
         text = normalizer(token.content) if token.normalized else token.content
         if token.content and not text:
             raise ValueError(
-                f"the normalizer leaves nothing of the added token {token.content!r:.80}: tokenizers finds it "
-                "everywhere in a text"
+                f"the normalizer leaves nothing of the added token {token.content!r:.80}: in tokenizers it "
+                "is everywhere in a text"
             )
         if text:
             texts[token.normalized, token.content in vocabulary.special_tokens].append(text)
