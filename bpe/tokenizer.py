@@ -1178,7 +1178,8 @@ class Tokenizer:
     def with_special_tokens(self, tokens: Mapping[str, int] | Iterable[str]) -> Self:
         """Return the tokenizer with more special tokens; the extras of a ``tokenizer.json`` stay.
 
-        Tokens without ids get ids as in the constructor. ValueError if a token or an id is taken.
+        Tokens without ids get ids as in the constructor; those that are special already keep theirs.
+        ValueError if an id is taken, or a token has another one.
 
         Examples
         --------

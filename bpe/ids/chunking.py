@@ -41,7 +41,8 @@ def chunks(
     """Cut a text into chunks of at most `max_tokens` tokens, each encoded by itself.
 
     Chunks are cut between characters. Each is as long as :meth:`bpe.Tokenizer.truncate` makes the text from
-    where it begins.
+    where it begins; a shorter one where no beginning has the ids that the text begins with, or where a piece
+    of some thousand characters can change with what follows it.
 
     Parameters
     ----------
