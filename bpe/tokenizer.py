@@ -341,8 +341,8 @@ class Tokenizer:
         Warns
         -----
         UserWarning
-            The package tokenizers does not know the pattern from its release 1.0 on; or a part of the folder
-            that was loaded is not written.
+            The package tokenizers does not know the pattern from its release 1.0 on, or replaces characters
+            in another way than SentencePiece; or a part of the folder that was loaded is not written.
 
         Examples
         --------

@@ -211,7 +211,7 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
         return
     data = module.dump(vocabulary, pattern)
     if format == "huggingface":
-        module.warn_of_1_0(vocabulary, pattern)
+        module.warn_of_tokenizers(vocabulary, pattern)
         if is_folder(path):
             write_files(vocabulary, path, data)
             return

@@ -113,8 +113,17 @@ _MODEL: dict[str, Any] = {
 _FLAGS: dict[str, Any] = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 
 
-def warn_of_1_0(vocabulary: Vocabulary, pattern: Pattern) -> None:
-    """Warn that tokenizers 1.0 refuses a pattern, unless the file that was read has its own pre-tokenizer."""
+def warn_of_tokenizers(vocabulary: Vocabulary, pattern: Pattern) -> None:
+    """Warn if the package tokenizers does not do with a file what is done here.
+
+    It replaces characters in another way than SentencePiece. From 1.0 on, it refuses a pattern that it does
+    not know, unless the file that was read has its own pre-tokenizer.
+    """
+    if '"longest": true' in vocabulary.extras:
+        warn(
+            "tokenizers gives other ids with this file where a character has several marks: it replaces them "
+            "in another way than SentencePiece"
+        )
     if is_read_by_1_0(pattern) or "pre_tokenizer" in from_text(vocabulary.extras)["document"]:
         return
     given = pattern.name or ", ".join(pattern.sources)

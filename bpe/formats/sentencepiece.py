@@ -25,8 +25,6 @@ here and saved in native files. A ``tokenizer.json`` that is written has only th
 SentencePiece cuts a text only at user-defined symbols. The ids are the same as SentencePiece's, except:
 
 * a text that is one user-defined symbol, and nothing else, gets no ``▁`` before it;
-* ``Precompiled`` replaces clusters of a character and what extends it, such as combining marks and U+200D,
-  in its own way (:mod:`bpe.pipeline.charsmap`);
 * where ``remove_extra_whitespaces`` is false, a text of which the normalizer leaves nothing gets no ``▁``.
 
 What programs put around the ids, such as ``<s>``, is not in the file: there is no post-processor.
@@ -299,12 +297,13 @@ def _normalizers(normalizer: dict[str, Any], symbols: list[str]) -> list[dict[st
     steps: list[dict[str, Any]] = []
     is_shortened = bool(normalizer.get("remove_extra_whitespaces", 1))
     if charsmap := normalizer.get("precompiled_charsmap"):
-        characters = {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap).decode()}
+        text = base64.b64encode(charsmap).decode()
+        characters = {"type": "Precompiled", "precompiled_charsmap": text, "longest": True}
         changed = Normalizer.of(characters, "normalizer_spec")
-        # SentencePiece changes \r and \n one by one, but Precompiled changes their cluster as \r alone.
-        line_end, first = changed("\r") + changed("\n"), changed("\r")
+        # For tokenizers, which changes \r and \n together as \r alone.
+        line_end, first = changed("\r\n"), changed("\r")
         is_same = line_end == first or (is_shortened and {*line_end} == {*first} == {" "})
-        if changed("\r\n") == first and not is_same:
+        if first != "\r" and not is_same and changed(line_end) == line_end:
             steps.append(_replacing({"String": "\r\n"}, line_end))
         steps.append(characters)
     if is_shortened:

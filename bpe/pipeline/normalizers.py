@@ -30,7 +30,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-from bpe.pipeline.charsmap import CharacterMap
+from bpe.pipeline.charsmap import CharacterMap, LongestKeys
 from bpe.pipeline.entries import FromEntry, SearchPattern, content_of, flattened, unknown, value_of
 from bpe.pipeline.text_changes import (
     MAX_GROWTH,
@@ -211,7 +211,7 @@ def _precompiled(step: dict[str, Any], where: str) -> list[TextChange]:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
         raise ValueError(f"{where} is not base64: {error}") from None
-    return [CharacterMap(data, where)]
+    return [LongestKeys(data, where) if step.get("longest") is True else CharacterMap(data, where)]
 
 
 def _bert(step: dict[str, Any], where: str) -> list[TextChange]:

@@ -324,6 +324,44 @@ def test_any_table(texts, text):
     assert ours.tracked(Tracked.of(text)).text == ours(text)
 
 
+def longest(table):
+    return precompiled(table) | {"longest": True}
+
+
+def by_hand(texts, text):
+    """Replace the longest key at each place."""
+    new, place = "", 0
+    while place < len(text):
+        keys = [key for key in texts if text.startswith(key, place)]
+        key = max(keys, key=len, default=text[place])
+        new += texts.get(key, key)
+        place += len(key)
+    return new
+
+
+@given(st.dictionaries(KEYS, NEW, min_size=1, max_size=8), TEXTS)
+def test_longest_keys(texts, text):
+    ours = Normalizer.of(longest(table_of(texts)))
+    assert ours(text) == by_hand(texts, text)
+    tracked = ours.tracked(Tracked.of(text))
+    assert tracked.text == ours(text)
+    assert ((tracked.starts < tracked.ends) & (tracked.ends <= len(text))).all()
+    assert (np.diff(tracked.starts) >= 0).all()
+    for i in range(1, len(text)):  # it can be cut where it says so
+        heads = ours._changes[0].heads(text[i - 1], text[i])
+        if heads is not None:
+            assert ours(text[:i]) + ours(text[i:]) == ours(text)
+            assert any(ours(text[i:]).startswith(head) for head in heads)
+
+
+def test_longest_keys_take_linear_time():
+    normalizer = Normalizer.of(longest(table_of({"a\u0301": "\xe1", "\u0301" * 20: ""})))
+    start = time.process_time()
+    for text in ("a\u0301" * 100_000, "\u0301" * 100_000, "a" * 100_000 + "\u0301"):
+        normalizer(text)
+    assert time.process_time() - start < 20
+
+
 CLUSTERS = "\U0001f1e9\U0001f1ea\u0301\u200d\u0903\u0600a\U0001f600\r\n\u0915\u094d\u1100\u1161\u11a8"
 CLUSTERS += "\uac00\uac01\x01"
 EACH = table_of({character: f"<{ord(character):x}>" for character in CLUSTERS})
