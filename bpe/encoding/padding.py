@@ -74,8 +74,8 @@ def pad_batch(
     lengths = offsets[1:] - offsets[:-1]
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(ids) or (lengths < 0).any():
         raise ValueError(f"offsets must rise from 0 to {len(ids)}, the number of ids")
-    if not 0 <= as_integer(pad_id, "pad_id") < 2**32:
-        raise ValueError(f"pad_id must be in [0, 2**32), not {pad_id}")
+    if not 0 <= as_integer(pad_id, "pad_id") < 2**63:
+        raise ValueError(f"pad_id must be in [0, 2**63), not {pad_id}")
     if length is not None and not 0 <= as_integer(length, "length") < 2**32:
         raise ValueError(f"length must be in [0, 2**32), not {length}")
     if side not in ("right", "left"):

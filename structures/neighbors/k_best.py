@@ -62,7 +62,7 @@ from structures.neighbors.k_best_kernels import (
     take_rows,
 )
 from structures.neighbors.k_best_layout import NO_ID, ROW_LANES
-from structures.status import as_array, float32_array, float64_array, int64, int64_array, number
+from structures.status import as_array, float64, float64_array, int64, int64_array
 
 
 # ---------------------------------------------------------------------------------------------- checks
@@ -92,9 +92,9 @@ def _flag_of(flag: Any, has_flags: bool) -> bool:
     return bool(flag)
 
 
-def _entry_of(distance: Any, id: Any, dtype: np.dtype, id_dtype: np.dtype) -> tuple[float, int]:
+def _entry_of(distance: Any, id: Any, id_dtype: np.dtype) -> tuple[float, int]:
     """Return a distance and an id, or raise if one of them is invalid."""
-    distance, id = number(distance, "distance", dtype), int64(id, "id")
+    distance, id = float64(distance, "distance"), int64(id, "id")
     if distance != distance:
         raise ValueError("distance must be a number, not nan")
     if not 0 <= id <= np.iinfo(id_dtype).max:
@@ -103,11 +103,11 @@ def _entry_of(distance: Any, id: Any, dtype: np.dtype, id_dtype: np.dtype) -> tu
 
 
 def _entries_of(
-    rows: Any, distances: Any, ids: Any, n_rows: int, dtype: np.dtype, id_dtype: np.dtype
+    rows: Any, distances: Any, ids: Any, n_rows: int, id_dtype: np.dtype
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return checked rows, distances and ids of entries, ``(n,)`` each."""
     rows, ids = int64_array(rows, "rows"), int64_array(ids, "ids")
-    distances = (float32_array if dtype == np.float32 else float64_array)(distances, "distances")
+    distances = float64_array(distances, "distances")
     if not rows.size == distances.size == ids.size:
         raise ValueError(f"{rows.size} rows, {distances.size} distances and {ids.size} ids")
     is_wrong = (rows < 0) | (rows >= n_rows)
@@ -146,8 +146,8 @@ class KBest(Facade):
     """Rows of the k nearest candidates: the least distances and their ids, sorted.
 
     An id is in a row at most once, with the distance that was pushed first; :meth:`push_unchecked` does not
-    check this. Distances are rounded to the dtype. Of equal distances, the least ids are kept and come first.
-    So, unless an id is pushed with different distances, the result does not depend on the order of pushes.
+    check this. Distances are rounded to the dtype, those past float32 to infinity. Of equal distances, the
+    least ids are kept and come first. So, unless an id is pushed with different distances, the result does not depend on the order of pushes.
 
     Inside ``@njit`` there are the same methods. Only the constructor raises there; no other arguments are
     checked, except that an entry is not kept if its distance is NaN or its id does not fit. ``row(row)`` and
@@ -435,11 +435,7 @@ class KBest(Facade):
     def _given(self, row: Any, distance: Any, id: Any, flag: Any) -> tuple[int, float, int, bool]:
         """Return the arguments of a push, checked."""
         n_rows, _, has_flags = shape(self)
-        return (
-            _row_of(row, n_rows),
-            *_entry_of(distance, id, self.dtype, self.id_dtype),
-            _flag_of(flag, has_flags),
-        )
+        return _row_of(row, n_rows), *_entry_of(distance, id, self.id_dtype), _flag_of(flag, has_flags)
 
     def push(self, row: int, distance: float, id: int, flag: bool = False) -> bool:
         """Put an entry into a row, if it is among the best k and its id is new.
@@ -462,8 +458,6 @@ class KBest(Facade):
             There is no such row.
         ValueError
             `distance` is NaN, `id` is below 0 or does not fit its dtype, or entries have no flags.
-        OverflowError
-            `distance` does not fit float32.
 
         Complexity
         ----------
@@ -541,7 +535,7 @@ class KBest(Facade):
         3
         """
         n_rows, _, has_flags = shape(self)
-        entries = _entries_of(rows, distances, ids, n_rows, self.dtype, self.id_dtype)
+        entries = _entries_of(rows, distances, ids, n_rows, self.id_dtype)
         return self._kernels.push_many(self, *entries, _flag_of(flag, has_flags))
 
     def merge(self, other: KBest) -> int:

@@ -68,7 +68,8 @@ def documented_constants(module):
 def test_every_name_is_explained(name):
     value = getattr(kernels, name)
     if isinstance(value, int):
-        modules = structures.primitives.byte_lanes, structures.primitives.simd
+        primitives = structures.primitives
+        modules = primitives.byte_lanes, primitives.memory, primitives.simd
         assert any(name in documented_constants(module) for module in modules)
     else:
         assert inspect.getdoc(getattr(value, "py_func", value)), name
