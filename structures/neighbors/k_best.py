@@ -147,7 +147,8 @@ class KBest(Facade):
 
     An id is in a row at most once, with the distance that was pushed first; :meth:`push_unchecked` does not
     check this. Distances are rounded to the dtype, those past float32 to infinity. Of equal distances, the
-    least ids are kept and come first. So, unless an id is pushed with different distances, the result does not depend on the order of pushes.
+    least ids are kept and come first. So, unless an id is pushed with different distances, the result does
+    not depend on the order of pushes.
 
     Inside ``@njit`` there are the same methods. Only the constructor raises there; no other arguments are
     checked, except that an entry is not kept if its distance is NaN or its id does not fit. ``row(row)`` and
