@@ -23,21 +23,18 @@ But: where clusters end, the ``regex`` package says. Unicode's rules for it chan
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bpe.pipeline.text_changes import ANYTHING, MAX_GROWTH, ByCharacter, Heads, TextChange, check_size
 from bpe.pipeline.tracked import Tracked
 from bpe.splitting.regex_engine import lazy_regex
-
-if TYPE_CHECKING:
-    import regex
 
 # A grapheme cluster, by the expression of Unicode's annex 29. \X of the regex package is not used: it takes
 # quadratic time for a run of flags, and joins some letters of India that no letter comes before.
@@ -224,10 +221,19 @@ class LongestKeys(TextChange):
         return self._trie.later_characters()
 
     @cached_property
-    def _spans(self) -> regex.Pattern[str]:
-        """What a key of several characters may be in: a character, and those that may follow in a key."""
-        some = "".join(f"\\U{ord(character):08x}" for character in sorted(self._later))
-        return lazy_regex(rf"(?s:.)[{some}]++" if some else "(?!)")()
+    def _is_ascii_apart(self) -> bool:
+        return min(self._later, default="\x80") >= "\x80"
+
+    @cached_property
+    def _all_later(self) -> re.Pattern[str]:
+        return re.compile(f"[{''.join(map(re.escape, self._later))}]+" if self._later else "(?!)")
+
+    def _spans_of(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where keys of several characters may be: a character, and those that may follow in a key."""
+        if self._is_ascii_apart and text.isascii():
+            return
+        for match in self._all_later.finditer(text):
+            yield max(match.start() - 1, 0), match.end()
 
     def _first(self, text: str) -> tuple[int, str]:
         """Return how many characters are replaced at the beginning of a text, and their new text."""
@@ -247,20 +253,18 @@ class LongestKeys(TextChange):
 
     def plain(self, text: str, most: int) -> str:
         place, parts = 0, list[str]()
-        for match in self._spans.finditer(text):
-            parts.append(self._each.plain(text[place : match.start()], most))
-            is_short = match.end() - match.start() <= _LONGEST
-            found = (self._of_span if is_short else self._replaced)(match[0])
+        for start, end in self._spans_of(text):
+            parts.append(self._each.plain(text[place:start], most))
+            found = (self._of_span if end - start <= _LONGEST else self._replaced)(text[start:end])
             parts += [new for _, new in found]
-            place = match.end()
+            place = end
         parts.append(self._each.plain(text[place:], most))
         check_size(sum(map(len, parts)), most)
         return "".join(parts)
 
     def tracked(self, text: Tracked, most: int) -> Tracked:
         place, size, parts, origins = 0, 0, list[str](), list[int]()
-        spans = [match.span() for match in self._spans.finditer(text.text)]
-        for start, end in [*spans, (len(text.text), len(text.text))]:
+        for start, end in [*self._spans_of(text.text), (len(text.text), len(text.text))]:
             alone = ((1, self._each.new_of(character)) for character in text.text[place:start])
             for n, new in chain(alone, self._replaced(text.text[start:end])):
                 check_size(size := size + len(new), most)
