@@ -152,9 +152,8 @@ def _call_wait(c: Any, address: Any) -> Any:
     """Emit a call of :func:`wait_for_lock`; return whether it raised."""
     is_raised = cgutils.alloca_once_value(c.builder, _BIT(1))
     function = c.pyapi.unserialize(c.pyapi.serialize_object(wait_for_lock))
-    with cgutils.if_likely(
-        c.builder, cgutils.is_not_null(c.builder, function)
-    ):  # else a signal interrupted it
+    # A signal may have interrupted that, which runs Python.
+    with cgutils.if_likely(c.builder, cgutils.is_not_null(c.builder, function)):
         argument = c.pyapi.long_from_longlong(address)
         result = c.pyapi.call_function_objargs(function, [argument])
         for each in (function, argument, result):

@@ -716,7 +716,7 @@ class SortedMap(Map[Key, Number]):
     def _nearest_many(self, keys: Any, is_below: bool, default: Any) -> tuple[np.ndarray, np.ndarray]:
         keys = self._keys(keys)
         pair = (0, 0) if default is NOT_GIVEN else default
-        if not isinstance(pair, tuple) or len(pair) != 2:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(f"default must be a pair (key, value), not {default!r:.80}")
         pair = self._key(pair[0]), self._number(pair[1], "default")
         found, values, missing = nearest_many(self, keys, is_below, pair)
