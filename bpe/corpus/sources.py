@@ -15,6 +15,7 @@ from bpe.corpus.validity import Errors, check_errors, clean_blocks, clean_docume
 from bpe.support.arrow import ArrowTexts, arrow_texts
 from bpe.support.files import refuse_inputs
 from bpe.support.integers import as_integer
+from bpe.support.warning import warn
 
 _Advance: TypeAlias = Callable[[int], object]
 Format: TypeAlias = Literal["text", "jsonl", "parquet"]
@@ -67,6 +68,11 @@ class Corpus:
         a known format. Or the str in a list are names of files, which would be read as texts.
     OSError
         A file is missing or cannot be examined.
+
+    Warns
+    -----
+    UserWarning
+        A folder has other files, too, which are not read.
 
     Attributes
     ----------
@@ -505,6 +511,13 @@ def _files_in(folder: Path) -> list[FilePart]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         found += [Path(place, name) for name in names if not name.startswith(".")]
     files = [FilePart(path) for path in sorted(found) if kind_of(path)[0] and path.is_file()]
+    others = sorted(path for path in found if not kind_of(path)[0])
+    if files and others:
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        warn(
+            f"not read, as only {', '.join(FORMATS)} files of a folder are: {others[0]}{more}; name others by "
+            f"a pattern such as {folder / '**' / '*.md'}",
+        )
     if not files:
         raise ValueError(
             f"the folder {folder} has no {', '.join(FORMATS)} files: "

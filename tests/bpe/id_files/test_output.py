@@ -41,8 +41,10 @@ def start(*arguments, stdout=None, is_unbuffered=False, limit=None, **options):
     def set_limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
+    # With a limit, without bytecode: Python leaves what it could write of it.
+    flags = [*["-u"] * is_unbuffered, *["-B"] * bool(limit)]
     return Child(
-        [sys.executable, *["-u"] * is_unbuffered, "-m", "bpe.cli", *arguments],
+        [sys.executable, *flags, "-m", "bpe.cli", *arguments],
         stdout=stdout,
         stderr=subprocess.PIPE,
         preexec_fn=set_limit if limit else None,
