@@ -515,8 +515,8 @@ def _files_in(folder: Path) -> list[FilePart]:
     if files and others:
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
         warn(
-            f"not read, as only {', '.join(FORMATS)} files of a folder are: {others[0]}{more}; name others by "
-            f"a pattern such as {folder / '**' / '*.md'}",
+            f"not read, as of a folder only {', '.join(FORMATS)} files are: {others[0]}{more}; name others "
+            f"by a pattern such as {folder / '**' / '*.md'}",
         )
     if not files:
         raise ValueError(

@@ -44,9 +44,9 @@ def blocks_of(page):
 @pytest.fixture
 def texts(tmp_path):
     """A folder with the texts that the README and pages speak of."""
-    for parent, name in (("tests", "data"), ("shards", "017")):
-        (tmp_path / parent).mkdir()
-        (tmp_path / parent / name).symlink_to(ROOT / "tests" / "data", target_is_directory=True)
+    for folder in (tmp_path / "tests" / "data", tmp_path / "shards" / "017"):
+        folder.mkdir(parents=True)
+        (folder / "treasure_island.txt").symlink_to(ROOT / "tests" / "data" / "treasure_island.txt")
     return tmp_path
 
 

@@ -234,7 +234,9 @@ def test_folders(tmp_path):
         (tmp_path / name).write_bytes(file_of(name.lower(), [name]))
     (tmp_path / "link.txt").symlink_to(tmp_path / "notes.md")
     (tmp_path / "loop").symlink_to(tmp_path)
-    with pytest.warns(UserWarning, match=r"not read, as only .txt, .* are: \S+/d and 1 more; name others by"):
+    with pytest.warns(
+        UserWarning, match=r"not read, as of a folder only .* are: \S+/d and 1 more; name others by"
+    ):
         assert read(tmp_path) == [b"a.txt.gz", b"b/a.jsonl", b"b/z.txt", b"c.TXT", b"notes.md"]
     assert read([tmp_path / "b", "x"]) == [b"b/a.jsonl", b"b/z.txt", b"x"]
     assert read(iter([tmp_path / "b"])) == [b"b/a.jsonl", b"b/z.txt"]
