@@ -29,6 +29,10 @@ class Counts:
     def n_bytes(self):
         return sum(map(len, self.words))
 
+    @property
+    def n_text_bytes(self):
+        return sum(len(word) * count for word, count in self.words.items())
+
     def to_arrays(self):
         data = np.frombuffer(b"".join(self.words), np.uint8)
         return data, np.cumsum([0, *map(len, self.words)]), np.array([*self.words.values()], np.int64)
