@@ -274,7 +274,7 @@ PATTERN_HELP = (
 
 
 def together(*decorators: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the decorator that adds all of these options and arguments to a command."""
+    """Return the decorator that adds these options and arguments to a command; the last one comes first."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         for each in decorators:
