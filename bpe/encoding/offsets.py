@@ -12,7 +12,6 @@ Where a step changes the text before it is merged, each character of the result 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +43,9 @@ def encode_with_offsets(
     )
 
 
+_KINDS = {bool: "b", int: "i", float: "f", str: "U"}  # of labels that an array has as they are
+
+
 def encode_segments(
     engine: Engine, segments: Iterable[tuple[str | bytes, Any]], rules: Rules
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -58,10 +60,11 @@ def encode_segments(
     places = np.minimum(starts, last), np.minimum(np.maximum(ends - 1, starts), last)
     label_of = np.empty(len(labels), object)
     label_of[:] = labels
-    if len(kinds := {*map(type, labels)}) == 1 and kinds <= {bool, int, float, str}:
+    if len({*map(type, labels)}) == 1 and type(labels[0]) in _KINDS:
         array = np.array(labels)
-        # Not past int64, and no NUL at the end of a str, which numpy would leave out.
-        if (array.dtype.kind == "i" or int not in kinds) and all(map(operator.eq, array.tolist(), labels)):
+        # Not past int64; and no NUL at the end of a str, which numpy leaves out.
+        is_cut = isinstance(labels[0], str) and any(label.endswith("\0") for label in labels)
+        if array.dtype.kind == _KINDS[type(labels[0])] and not is_cut:
             label_of = array
     first_label, last_label = (
         label_of[np.minimum(np.searchsorted(text_ends, place, side="right"), len(labels) - 1)]

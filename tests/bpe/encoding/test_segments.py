@@ -51,6 +51,7 @@ def test_halves_of_a_character(tokenizer):
         ((1, "a"), object),
         (("a\0", "b"), object),
         ((2**63, -1), object),
+        ((0.5, float("inf")), float),
         (((1, 2), None), object),
     ],
 )
