@@ -172,9 +172,11 @@ def check_anything(chance: random.Random, rng: np.random.Generator, note: Note) 
     keys = hostile_keys(chance, rng, chance.choice([3, 100, 3000])) if is_set else np.arange(500)
     note(f"{type(shared).__name__}, {len(keys)} keys")
 
+    numbers = _DISTANCES[:-1] if isinstance(shared, st.Deque) else _DISTANCES  # NaN does not equal itself
+
     def work(chance: random.Random) -> None:
         for _ in range(chance.choice([20, 200])):
-            key, distance = int(chance.choice(keys)), chance.choice(_DISTANCES)
+            key, distance = int(chance.choice(keys)), chance.choice(numbers)
             if is_set:
                 calls = _calls_of_a_set(shared, key, chance.choices(keys, k=chance.choice([1, 20, 500])))
             else:
