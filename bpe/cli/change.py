@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe.cli.app import load, main, name_of_output, need_output, written
-from bpe.cli.options import min_count_option, reading_options, together, warn_of_odd_texts
+from bpe.cli.options import (
+    min_count_option,
+    reading_options,
+    together,
+    tokenizer_output_option,
+    warn_of_odd_texts,
+)
 from bpe.cli.progress import progress_of
 
 if TYPE_CHECKING:
@@ -27,13 +33,7 @@ _changing_options = together(
         metavar="FILE",
         help="A .npy file to write: the new id of each old id, or -1 for a token that is gone.",
     ),
-    click.option(
-        "-o",
-        "--output",
-        required=True,
-        metavar="FILE",
-        help="The file to write the tokenizer to, or - for standard output.",
-    ),
+    tokenizer_output_option,
     click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
     click.argument("tokenizer", metavar="TOKENIZER"),
 )

@@ -361,6 +361,14 @@ min_count_option = click.option(
     help="Merge only pairs that occur at least N times.",
 )
 
+tokenizer_output_option = click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    help="The file to write the tokenizer to, or - for standard output.",
+)
+
 training_options = together(
     click.option(
         "--like",
@@ -376,13 +384,7 @@ training_options = together(
         help="The longest token that may be made, in bytes.",
     ),
     min_count_option,
-    click.option(
-        "-o",
-        "--output",
-        required=True,
-        metavar="FILE",
-        help="The file to write the tokenizer to, or - for standard output.",
-    ),
+    tokenizer_output_option,
     click.option(
         "--vocab-size",
         type=int,

@@ -27,7 +27,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
@@ -55,6 +55,7 @@ _IN_BLOCK = 256  # the units that may follow a unit are in one block of this siz
 _HAS_VALUE, _IS_FAR = 1 << 8, 1 << 9
 _BYTE, _VALUE = 0x800000FF, 0x7FFFFFFF
 _MOST_KNOWN = 10_000
+_MOST_STEPS = 1 << 21  # of a trie whose units are shared; real tables take 45,000
 # A cluster begins with these, whatever is before; but not after a character that joins all.
 _BEGINS = lazy_regex("[ -~\u3041-\u3096\u30a1-\u30fa\u3400-\u9fff]")
 _JOINS_ALL = lazy_regex(r"\p{GCB=Prepend}")
@@ -115,7 +116,13 @@ class _Trie:
         for place, byte, to in self._steps.tolist():
             steps[place].append((byte, to))
 
+        n_taken = 0
+
         def characters(place: int, code: int = 0, n_more: int = 0) -> Iterator[tuple[int, int]]:
+            nonlocal n_taken
+            n_taken += len(steps[place])
+            if n_taken > _MOST_STEPS:
+                raise ValueError(f"its trie has more than {_MOST_STEPS} ways to go on from a character")
             for byte, to in steps[place]:
                 if n_more == 0 and byte < 0x80:
                     yield byte, to
@@ -214,19 +221,13 @@ class LongestKeys(TextChange):
     def __init__(self, data: bytes, where: str) -> None:
         self._trie = _Trie(data, where, _MOST_BYTES)
         self._each = ByCharacter(lambda character: self._first(character)[1])
+        try:
+            self._later = self._trie.later_characters()
+        except ValueError as error:
+            raise ValueError(f"{where} is damaged: {error}") from None
+        self._is_ascii_apart = min(self._later, default="\x80") >= "\x80"
+        self._all_later = re.compile(f"[{''.join(map(re.escape, self._later))}]+" if self._later else "(?!)")
         self._of_span = lru_cache(maxsize=_MOST_KNOWN)(lambda span: (*self._replaced(span),))
-
-    @cached_property
-    def _later(self) -> set[str]:
-        return self._trie.later_characters()
-
-    @cached_property
-    def _is_ascii_apart(self) -> bool:
-        return min(self._later, default="\x80") >= "\x80"
-
-    @cached_property
-    def _all_later(self) -> re.Pattern[str]:
-        return re.compile(f"[{''.join(map(re.escape, self._later))}]+" if self._later else "(?!)")
 
     def _spans_of(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield where keys of several characters may be: a character, and those that may follow in a key."""

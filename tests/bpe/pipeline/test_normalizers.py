@@ -354,6 +354,31 @@ def test_longest_keys(texts, text):
             assert any(ours(text[i:]).startswith(head) for head in heads)
 
 
+def test_units_that_are_shared():
+    """A few units may stand for more characters than anyone can read."""
+    n_blocks, last = 40, 44  # of a character of four bytes each, which goes on in the next block
+
+    def unit(place, to, byte):
+        offset = place ^ to * 256
+        return (offset << 10 if offset % 256 else offset << 2 | 1 << 9) | byte
+
+    units = [0] * 256 * last
+    units[0] = unit(0, 1, 0)
+    for block in range(1, n_blocks):
+        for byte in range(0xF0, 0xF4):
+            units[block * 256 ^ byte] = unit(block * 256 ^ byte, 41, byte)
+    for block, to in ((41, 42), (42, 43)):
+        for byte in range(0x80, 0xC0):
+            units[block * 256 ^ byte] = unit(block * 256 ^ byte, to, byte)
+    for byte in range(0x80, 0xC0):
+        units[43 * 256 ^ byte] = unit(43 * 256 ^ byte, byte % n_blocks, byte)
+    table = struct.pack(f"<{len(units) + 1}I", 4 * len(units), *units) + b"\0"
+    start = time.process_time()
+    with pytest.raises(ValueError, match="is damaged: its trie has more than 2097152 ways to go on"):
+        Normalizer.of(longest(table))
+    assert time.process_time() - start < 20
+
+
 def test_longest_keys_take_linear_time():
     normalizer = Normalizer.of(longest(table_of({"a\u0301": "\xe1", "\u0301" * 20: ""})))
     start = time.process_time()
