@@ -17,7 +17,7 @@ from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate, pairwise
-from operator import index
+from operator import index, itemgetter
 from typing import Any
 
 import numpy as np
@@ -85,8 +85,9 @@ class TokenTable:
                     ids = ids.tolist()
             if self._is_sparse:
                 array("I", ids)  # refuses floats, which a dict finds, too
-            tokens = self._tokens
-            return b"".join([tokens[number] for number in ids])
+            if len(ids) < 2:  # for which itemgetter returns no tuple
+                return b"".join([self._tokens[number] for number in ids])
+            return b"".join(itemgetter(*ids)(self._tokens))
         except (TypeError, OverflowError, LookupError):
             numbers = checked_ids(self._vocabulary, ids)
             return b"".join(map(self._vocabulary.bytes_of.__getitem__, numbers))
