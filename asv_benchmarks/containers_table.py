@@ -2,11 +2,12 @@
 
     python asv_benchmarks/containers_table.py [NAME ...] [--small]
 
-NAME is empty, push-pop, pairs, deque, disjoint-sets, updates, map, buckets, bulk, sorted, k-best, dijkstra or
-memory; all take a quarter of an hour. In one process both sides do the work and the results are compared,
-then they take turns, and of each the best round counts. Containers are made anew for every round, outside
-the time. All times are of one operation. The other sides are in this file and in the folder ``benchmarks``,
-to be read. ``memory`` prints a table of its own: bytes per key.
+NAME is empty, push-pop, pairs, deque, disjoint-sets, updates, map, buckets, bulk, sorted, k-best, dijkstra,
+numba-utils (what that package measures itself with) or memory; all take a quarter of an hour. In one process
+both sides do the work and the results are compared, then they take turns, and of each the best round counts.
+Containers are made anew for every round, outside the time. All times are of one operation. The other sides
+are in this file and in the folder ``benchmarks``, to be read. ``memory`` prints a table of its own: bytes per
+key.
 """
 
 # Before numba: `benchmarks` tells it where to keep compiled code.
@@ -15,9 +16,12 @@ from benchmarks._common import zipfian
 from benchmarks.containers import ADD, POP, SUB, empty_dict
 
 # isort: split
+from importlib.metadata import version
+
 import click
 import heapdict
 import numba
+import numba_utils
 import numpy as np
 import pqdict
 import scipy
@@ -30,6 +34,7 @@ from sortedcontainers import SortedDict
 from structures import (
     CountBuckets,
     Deque,
+    DisjointSets,
     Heap,
     IndexedMinHeap,
     IntMap,
@@ -467,6 +472,113 @@ def dijkstra(small):
                 print_row(work, n_edges, ours, Side(name, other), 0 if small else 8, np.array_equal)
 
 
+# ------------------------------------------------------------------------- the workloads of numba-utils
+@njit(cache=True)
+def sum_of_popped(numbers):
+    heap = Heap(float)
+    for i, number in enumerate(numbers):
+        heap.push(number, i)
+    total = 0.0
+    while len(heap) > 0:
+        total += heap.pop()[0]
+    return total
+
+
+@njit
+def their_sum_of_popped(numbers):
+    heap = numba_utils.PriorityQueue(numbers.size)
+    for number in numbers:
+        heap.push(number)
+    total = 0.0
+    while not heap.is_empty():
+        total += heap.pop_min()
+    return total
+
+
+@njit(cache=True)
+def n_added(keys):
+    """Discard each key that is in a set, and add it otherwise; return how often one was added."""
+    some, n = IntSet(), 0
+    for key in keys:
+        if key in some:
+            some.discard(key)
+        else:
+            some.add(key)
+            n += 1
+    return n
+
+
+@njit
+def their_n_added(keys, universe):
+    some, n = numba_utils.SparseSet(universe), 0
+    for key in keys:
+        if some.contains(key):
+            some.discard(key)
+        else:
+            some.add(key)
+            n += 1
+    return n
+
+
+@njit(cache=True)
+def n_components(n_nodes, left, right):
+    sets = DisjointSets(n_nodes)
+    for edge in range(left.size):
+        sets.union(left[edge], right[edge])
+    return sets.n_sets
+
+
+@njit
+def their_n_components(n_nodes, left, right):
+    sets = numba_utils.UnionFind(n_nodes)
+    for edge in range(left.size):
+        sets.union(left[edge], right[edge])
+    return sets.n_components()
+
+
+def numba_utils_workloads(small):
+    rng = np.random.default_rng(42)
+    name = f"numba-utils {version('numba-utils')}"
+    n_nodes, n_edges, n_keys, n_numbers = (50, 200, 200, 50) if small else (50_000, 200_000, 200_000, 50_000)
+    numbers, keys = rng.normal(0.0, 1.0, n_numbers), rng.integers(0, 1000, n_keys)
+    left, right = rng.integers(0, n_nodes, n_edges), rng.integers(0, n_nodes, n_edges)
+    starts, ends, order = numba_utils.edges_to_csr(n_nodes, left, right)
+    weights = rng.uniform(0.0, 10.0, n_edges)[order]
+    heap = IndexedMinHeap(n_nodes, float)
+    for work, n, our_name, ours, theirs in (
+        (
+            f"push {n_numbers:,} numbers, pop all",
+            2 * n_numbers,
+            "Heap",
+            lambda: sum_of_popped(numbers),
+            lambda: their_sum_of_popped(numbers),
+        ),
+        (
+            f"add or discard {n_keys:,} of 1,000 keys",
+            n_keys,
+            "IntSet",
+            lambda: n_added(keys),
+            lambda: their_n_added(keys, 1000),
+        ),
+        (
+            f"shortest paths, {n_nodes:,} nodes, {n_edges:,} edges",
+            n_edges,
+            "IndexedMinHeap",
+            lambda: shortest_paths.distances(heap, starts, ends, weights, 0),
+            lambda: numba_utils.dijkstra(starts, ends, weights, 0),
+        ),
+        (
+            f"join {n_nodes:,} nodes by {n_edges:,} edges",
+            n_edges,
+            "DisjointSets",
+            lambda: n_components(n_nodes, left, right),
+            lambda: their_n_components(n_nodes, left, right),
+        ),
+    ):
+        sides = Side(our_name, lambda _, run=ours: run()), Side(name, lambda _, run=theirs: run())
+        print_row(work, n, *sides, 0 if small else 4, np.array_equal)
+
+
 # ------------------------------------------------------------------------------------------------ memory
 @njit(cache=True)
 def put_each(container, keys, numbers):
@@ -533,6 +645,7 @@ WORKS = {
     "sorted": sorted_map,
     "k-best": nearest,
     "dijkstra": dijkstra,
+    "numba-utils": numba_utils_workloads,
     "memory": memory,
 }
 

@@ -13,9 +13,8 @@ from tests.optional import required
 
 FOLDER = Path(__file__).parents[1] / "asv_benchmarks"
 BOOK = Path(__file__).parent / "data" / "treasure_island.txt"
-ALTERNATIVES = ("heapdict", "pqdict", "sortedcontainers")
 SMALL = {
-    "containers_table": (*ALTERNATIVES, "scipy"),
+    "containers_table": ("heapdict", "numba_utils", "pqdict", "scipy", "sortedcontainers"),
     "examples_table": ("scipy", "skimage", "sortedcontainers"),
 }  # what each needs
 

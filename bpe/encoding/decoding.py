@@ -75,19 +75,20 @@ class TokenTable:
     def join(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of tokens, joined."""
         try:
-            if type(ids) is not list or len(ids) > FEW:
-                ids = _listed(ids)
-                if len(ids) > FEW and self._is_compiled(len(ids)):
-                    if len(ids) <= BLOCK:
-                        return self._join_block([ids])[0]
-                    return b"".join([self._join_block([block])[0] for block in _blocks_of(ids)])
-                if isinstance(ids, np.ndarray):
-                    ids = ids.tolist()
+            if type(ids) is list and len(ids) <= FEW:
+                token_ids = ids
+            else:
+                listed = _listed(ids)
+                if len(listed) > FEW and self._is_compiled(len(listed)):
+                    if len(listed) <= BLOCK:
+                        return self._join_block([listed])[0]
+                    return b"".join([self._join_block([block])[0] for block in _blocks_of(listed)])
+                token_ids = listed.tolist() if isinstance(listed, np.ndarray) else listed
             if self._is_sparse:
-                array("I", ids)  # refuses floats, which a dict finds, too
-            if len(ids) < 2:  # for which itemgetter returns no tuple
-                return b"".join([self._tokens[number] for number in ids])
-            return b"".join(itemgetter(*ids)(self._tokens))
+                array("I", token_ids)  # refuses floats, which a dict finds, too
+            if len(token_ids) > 1:
+                return b"".join(itemgetter(*token_ids)(self._tokens))
+            return b"".join([self._tokens[number] for number in token_ids])
         except (TypeError, OverflowError, LookupError):
             numbers = checked_ids(self._vocabulary, ids)
             return b"".join(map(self._vocabulary.bytes_of.__getitem__, numbers))
