@@ -97,7 +97,7 @@ def bench(tokenizer: str, file: str, as_json: bool) -> None:
 def _encoders(tokenizer: Tokenizer) -> tuple[dict[str, Callable[[str], Any]], dict[str, str]]:
     """Return the encoders that can use this vocabulary, and the reasons why the others cannot."""
     encoders: dict[str, Callable[[str], Any]] = {
-        "bpe": lambda text: tokenizer.encode_to_numpy(text, disallowed_special=()).tolist()
+        "bpe": lambda text: tokenizer.encode(text, disallowed_special=())
     }
     absent = {}
     try:

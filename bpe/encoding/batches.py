@@ -25,6 +25,7 @@ import numpy as np
 from bpe.encoding.engine import Engine, SpecialEncoder
 from bpe.splitting.specials import Rules
 from bpe.support.arrow import ArrowTexts, arrow_texts
+from bpe.support.integers import as_list
 from bpe.support.text import as_array, ends_of, utf8_of
 from bpe.support.threads import gc_paused, map_in_threads, n_threads
 
@@ -44,7 +45,7 @@ def encode_batch(
     _, groups = encode_groups(engine, _listed(texts), threads, rules)
     with gc_paused():
         for ids, offsets in groups:
-            numbers = ids.tolist()
+            numbers = as_list(ids)
             batch += [numbers[start:end] for start, end in pairwise(offsets.tolist())]
     return batch
 

@@ -30,6 +30,7 @@ from bpe.encoding.kernels.linked_pieces import Ranks, arrays_for, new_pieces
 from bpe.encoding.kernels.memory import SPARE_IDS, encode_pieces, encode_small, make_room, new_memory
 from bpe.encoding.symbols import BYTES, ModelOptions, Symbols, UnknownBytesError
 from bpe.splitting.pattern import Pattern
+from bpe.support.integers import as_list
 from bpe.support.text import as_array
 from bpe.support.threads import in_background, made_lazily, n_threads
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -144,7 +145,7 @@ class Encoder:
             ids = worker.few_ids[:n].tolist()
             self._idle.append(worker)
             return ids
-        return self.encode_to_numpy(data).tolist()
+        return as_list(self.encode_to_numpy(data))
 
     def encode_to_numpy(self, data: bytes | bytearray) -> np.ndarray:
         """Encode a text to an array."""

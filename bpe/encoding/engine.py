@@ -44,7 +44,7 @@ from bpe.splitting.specials import (
     as_set,
     make_rules,
 )
-from bpe.support.integers import as_integer
+from bpe.support.integers import as_integer, as_list
 from bpe.support.text import ends_of, is_between_characters, utf8_of
 from bpe.support.threads import made_lazily, made_under_lock
 from bpe.vocabulary.parts import Packed, packed, unpacked
@@ -74,7 +74,7 @@ class SpecialEncoder:
 
     def encode(self, data: bytes) -> list[int]:
         """Encode a text."""
-        return self.encode_to_numpy(data).tolist()
+        return as_list(self.encode_to_numpy(data))
 
     def encode_to_numpy(self, data: bytes) -> np.ndarray:
         """Encode a text to an array."""
