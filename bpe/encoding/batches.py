@@ -32,7 +32,7 @@ from bpe.support.threads import gc_paused, map_in_threads, n_threads
 MOST_BYTES = 1 << 20
 LEAST_BYTES = 1 << 15  # a shorter group is not worth another thread
 MOST_TEXTS = 1 << 10
-_FIRST_IDS = 1 << 26  # for which there is room before any text is encoded, at most
+_FIRST_IDS = 1 << 26  # the most ids that room is made for before any text is encoded
 _Texts: TypeAlias = Sequence[str | bytes] | ArrowTexts
 LONG = 1 << 18  # characters of a text that is a group by itself, so that it need not be copied
 

@@ -7,9 +7,9 @@
     known      one -> 505   _two -> 734      looked up, a thousand pieces at a time
     ids        505 734 1,505 ...             unknown pieces are merged together, and remembered
 
-The memory holds the ids of each piece: one or two in the entry of the table, more in a pool. When it is full,
-everything is forgotten; also when pieces collide in the table more than happens by chance, so that who makes
-such pieces does not slow down the texts of others. Threads that encode at the same time have a worker each,
+The memory holds the ids of each piece: up to three in the row of the table, more in a pool. When it is full,
+everything is forgotten. So it is when pieces collide in the table more often than by chance: a text made of
+such pieces does not slow down others. Threads that encode at the same time have a worker each,
 with a memory of its own. Idle workers are kept, one for each processor at most.
 
 A vocabulary may have *atomic* tokens (``ignore_merges`` of Hugging Face): an unknown piece is looked up among
@@ -87,7 +87,7 @@ class _Worker:
 
 
 class Encoder:
-    """Encodes ordinary text: special tokens in it are not recognised.
+    """Encodes ordinary text: special tokens in it are not recognized.
 
     Any number of threads may use an encoder at the same time; the kernels release the GIL. Each takes a
     worker, and gives it back. A worker remembers :data:`KNOWN_PIECES` pieces at most.

@@ -420,7 +420,7 @@ class Engine:
     # ------------------------------------------------------------------------------------------ decoding
     def without_special(self, ids: Iterable[int] | np.ndarray) -> list[int]:
         """Return ids without those of special tokens; added tokens stay."""
-        special = {*self.vocabulary.special_tokens.values()}
+        special = self.special_id_set
         return [token_id for token_id in checked_ids(self.vocabulary, ids) if token_id not in special]
 
     def decode(self, ids: Iterable[int] | np.ndarray) -> bytes:

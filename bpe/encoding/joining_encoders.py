@@ -220,7 +220,7 @@ def bytes_joined_by(vocabulary: Vocabulary) -> np.ndarray | None:
 
 
 def n_first_merges(joined: np.ndarray) -> int:
-    """Return how many merges come before those that join words to spaces; 0 where two steps are of no use."""
+    """Return how many merges come before those that join words to spaces; 0 where two steps do not help."""
     n = len(joined)
     if n == 0:
         return 0

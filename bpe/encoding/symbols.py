@@ -133,15 +133,15 @@ class _Speller:
     """Makes the symbols of a vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary, options: ModelOptions) -> None:
-        self._words, self._options = vocabulary, options
+        self._vocabulary, self._options = vocabulary, options
         self._suffix = options.suffix.encode()
         self._spelled: list[bytes] = []
         self._merges: dict[tuple[int, int], int] = {}
 
     def symbols(self) -> Symbols:
-        """Return them."""
-        options, words = self._options, self._words
-        byte_ids = words.byte_ids
+        """Return the symbols."""
+        options, vocabulary = self._options, self._vocabulary
+        byte_ids = vocabulary.byte_ids
         if NO_ID in byte_ids or options.is_text or self._suffix:
             symbol_of = {bytes([value]): self._symbol_of_byte(value) for value in range(256)}
             byte_ids = [*symbol_of.values()]
@@ -149,28 +149,28 @@ class _Speller:
                 self._spell_characters(symbol_of)
             if self._suffix:
                 self._spell_ends(symbol_of)
-        pairs, made = words.pairs, words.made
+        pairs, made = vocabulary.pairs, vocabulary.made
         if self._merges:
             pairs = np.concatenate([np.array([*self._merges], np.int64), pairs])
             made = np.concatenate([np.fromiter(self._merges.values(), np.int64, len(self._merges)), made])
         ids_of = [self._ids(spelled) for spelled in self._spelled]
         unknown = ((), (options.unk_id,)) if options.fuse_unk else ()
         fused = np.array([ids in unknown for ids in ids_of], bool)
-        return Symbols(pairs, made, byte_ids, words.size, self._spelled, ids_of, fused)
+        return Symbols(pairs, made, byte_ids, vocabulary.size, self._spelled, ids_of, fused)
 
     def _symbol_of_byte(self, value: int) -> int:
-        known = self._words.byte_ids[value]
+        known = self._vocabulary.byte_ids[value]
         is_part = self._options.is_text and value >= 0x80
         is_end = bool(self._suffix) and value == END[0]
         return self._new(bytes([value])) if known == NO_ID or is_part or is_end else known
 
     def _new(self, spelled: bytes) -> int:
         self._spelled.append(spelled)
-        return self._words.size + len(self._spelled) - 1
+        return self._vocabulary.size + len(self._spelled) - 1
 
     def _spell_characters(self, symbol_of: dict[bytes, int]) -> None:
         """Join the bytes of every character that is a token, or is one at the end of a piece."""
-        known = self._words.id_of
+        known = self._vocabulary.id_of
         tokens = [*known, *(token.removesuffix(self._suffix) for token in known if self._suffix)]
         for token in tokens:
             if not 1 < len(token) <= 4 or len(token.decode(errors="replace")) != 1:
@@ -187,7 +187,7 @@ class _Speller:
     def _spell_ends(self, symbol_of: dict[bytes, int]) -> None:
         """Join the end of a piece with whatever is before it."""
         for spelled, symbol in [*symbol_of.items()]:
-            number = self._words.id_of.get(spelled + self._suffix, NO_ID)
+            number = self._vocabulary.id_of.get(spelled + self._suffix, NO_ID)
             self._merges[symbol, symbol_of[END]] = self._new(spelled) if number == NO_ID else number
 
     def _ids(self, spelled: bytes) -> tuple[int, ...] | None:

@@ -171,18 +171,18 @@ def differences(a: Tokenizer, b: Tokenizer) -> Differences:
 # ------------------------------------------------------------------------------------------------- parts
 def _parts(engine: Engine) -> dict[str, Any]:
     """Return all that ``==`` compares, by name, as bytes or as what JSON can hold."""
-    words = engine.vocabulary
-    tokens = sorted((token_id, token) for token, token_id in words.id_of.items())
+    vocabulary = engine.vocabulary
+    tokens = sorted((token_id, token) for token, token_id in vocabulary.id_of.items())
     is_all = engine.allowed_special == "all"
     parts = {
         "pattern": engine.pattern.spec,
         "tokens": b"".join(b"%d %d %b" % (token_id, len(token), token) for token_id, token in tokens),
-        "merges": words.pairs.astype("<i8").tobytes(),
-        "special_tokens": words.special_tokens,
-        "added_tokens": words.added_tokens,
-        "idle_tokens": words.idle_tokens,
-        "atomic_ids": np.array(words.atomic_ids, "<i8").tobytes(),
-        "n_super": words.n_super,
+        "merges": vocabulary.pairs.astype("<i8").tobytes(),
+        "special_tokens": vocabulary.special_tokens,
+        "added_tokens": vocabulary.added_tokens,
+        "idle_tokens": vocabulary.idle_tokens,
+        "atomic_ids": np.array(vocabulary.atomic_ids, "<i8").tobytes(),
+        "n_super": vocabulary.n_super,
         "allowed_special": sorted(
             engine.special_tokens if is_all else {*engine.allowed_special} & engine.special_tokens
         ),

@@ -213,15 +213,15 @@ def map_to(a: Tokenizer, b: Tokenizer) -> tuple[np.ndarray, np.ndarray]:
     >>> a.token_bytes(257), ids[offsets[257] : offsets[258]].tolist()
     (b'low', [256, 119])
     """
-    words, theirs = a.engine.vocabulary, b.engine
-    words.refuse_far_ids("a map of ids")
-    rows: list[bytes] = [b""] * words.size
-    for token, token_id in words.id_of.items():
+    vocabulary, theirs = a.engine.vocabulary, b.engine
+    vocabulary.refuse_far_ids("a map of ids")
+    rows: list[bytes] = [b""] * vocabulary.size
+    for token, token_id in vocabulary.id_of.items():
         rows[token_id] = token
-    for text, token_id in words.added_tokens.items():
+    for text, token_id in vocabulary.added_tokens.items():
         rows[token_id] = text.encode()
     shared = dict(shared_tokens(a, b).tolist())
-    for token_id in [*shared, *words.special_tokens.values()]:
+    for token_id in [*shared, *vocabulary.special_tokens.values()]:
         rows[token_id] = b""
     ids, offsets = encode_batch_to_numpy(theirs, rows, None, theirs.ordinary_rules)
     places = np.sort(np.fromiter(shared, np.int64, len(shared)))
@@ -294,7 +294,7 @@ def _around(cuts: np.ndarray, n: int) -> np.ndarray:
 
 def _by_kind(tok: Tokenizer) -> tuple[dict[Any, int], ...]:
     """Return tokens and their ids: ordinary, special, added ones."""
-    words = tok.engine.vocabulary
-    special = {*words.special_tokens.values()}
-    ordinary = {token: token_id for token, token_id in words.id_of.items() if token_id not in special}
-    return ordinary, words.special_tokens, words.added_tokens
+    vocabulary = tok.engine.vocabulary
+    special = {*vocabulary.special_tokens.values()}
+    ordinary = {token: token_id for token, token_id in vocabulary.id_of.items() if token_id not in special}
+    return ordinary, vocabulary.special_tokens, vocabulary.added_tokens

@@ -149,7 +149,7 @@ class PipelineEngine(FileEngine):
 
     @property
     def merger(self) -> Merger:
-        """Not there: merges left out by chance are for texts that are only split."""
+        """Raise, as dropout is only for tokenizers that do nothing to a text but split it."""
         raise ValueError("dropout is only for tokenizers that do nothing to a text but split it")
 
     @made_lazily
@@ -373,7 +373,7 @@ class PipelineEngine(FileEngine):
                 n_before.append(len(pieces))
         piece_ends = ends_of(pieces)
         ids, offsets, lengths = self._encode_words(b"".join(pieces), piece_ends, measured=True)
-        # In the bytes of all pieces; of a suffix that marks the end of a piece, no byte is there.
+        # In the bytes of all pieces, which do not hold the suffix that marks the end of a piece.
         last, limits = np.cumsum(lengths), np.repeat(piece_ends, np.diff(offsets))
         skipped = np.append(0, piece_ends)[:-1] - np.append(0, last)[offsets[:-1]]
         last += np.repeat(skipped, np.diff(offsets))

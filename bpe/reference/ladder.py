@@ -1,4 +1,4 @@
-"""The ladder of optimisations of training, measured: ``python -m bpe.reference.ladder TEXT``.
+"""The ladder of optimizations of training, measured: ``python -m bpe.reference.ladder TEXT``.
 
     python -m bpe.reference.ladder tests/data/treasure_island.txt
     python -m bpe.reference.ladder gutenberg.txt --vocab-size 1000 --rungs vanilla heap bpe --budget 4

@@ -164,8 +164,8 @@ def test_what_is_made_is_shared_and_attributes_stay(tokenizer):
 
 def test_of_a_tokenizer_that_changes_text():
     kept = '{"document": {"normalizer": {"type": "Lowercase"}, "pre_tokenizer": null}}'
-    words = bpe.train(["low lower"], 258, special_tokens=["<|end|>"], progress=False).engine.vocabulary
-    tok = Tokenizer._of(words.replace(extras=kept), bpe.Pattern.of("gpt2"))
+    vocabulary = bpe.train(["low lower"], 258, special_tokens=["<|end|>"], progress=False).engine.vocabulary
+    tok = Tokenizer._of(vocabulary.replace(extras=kept), bpe.Pattern.of("gpt2"))
     assert not tok.is_lossless
     allowing = tok.with_allowed_special("all")
     assert allowing.encode("LOW<|end|>") == tok.encode("low<|end|>", allowed_special="all")

@@ -192,8 +192,8 @@ def test_offsets_are_those_of_encode_with_offsets(tokenizer, book):
 
 
 def test_offsets_of_empty_tokens(tokenizer):
-    words = tokenizer.engine.vocabulary.replace(idle_tokens={"": 700})
-    tok = Tokenizer._of(words, tokenizer.pattern)
+    vocabulary = tokenizer.engine.vocabulary.replace(idle_tokens={"": 700})
+    tok = Tokenizer._of(vocabulary, tokenizer.pattern)
     assert tok.decode_with_offsets([700, 104, 700, 105, 700]) == ("hi", [0, 0, 1, 1, 2])
     assert tok.decode_with_offsets([700]) == ("", [0])
     assert tok.decode_with_offsets([]) == ("", [])
@@ -206,8 +206,8 @@ def test_offsets_that_there_are_not(tokenizer):
         tokenizer.decode_with_offsets([104, 999])
     kept = {"pre_tokenizer": {"type": "Metaspace", "replacement": "▁"}, "decoder": {"type": "Metaspace"}}
     kept["decoder"]["replacement"] = "▁"
-    words = tokenizer.engine.vocabulary.replace(extras=json.dumps({"document": kept}))
-    tok = Tokenizer._of(words, tokenizer.pattern)
+    vocabulary = tokenizer.engine.vocabulary.replace(extras=json.dumps({"document": kept}))
+    tok = Tokenizer._of(vocabulary, tokenizer.pattern)
     for encoding in (tok, bpe.TiktokenEncoding(tok)):
         with pytest.raises(ValueError, match="decoder of this tokenizer changes the texts of tokens"):
             encoding.decode_with_offsets([104])

@@ -466,7 +466,7 @@ def encode_all(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
             furthest = larger(furthest, further)
             if done[0] != before and self.short_slots.size == size:
                 done = write_known(self, offsets, batch, done, ids, marks, id_offsets)
-        if furthest > MOST_PROBES:  # who makes pieces collide slows down this batch only
+        if furthest > MOST_PROBES:  # pieces made to collide slow down this batch only
             forget(self)
     return done
 

@@ -140,8 +140,8 @@ def test_statuses(book):
     assert status[b"lo"] == status[b"low"] == status[b"xlo"] == status[b"qqq"] == status[b"<s>"] == "live"
     assert status[b"lo w"] == status[b"zzz"] == status[b"  a"] == "rank-dead"
     assert status[b"lo "] == "pattern-dead"
-    words = tok.engine.vocabulary.replace(atomic_ids=map(tok.token_id, (b"zzz", b"  a")))
-    whole = Tokenizer._of(words, tok.pattern)
+    vocabulary = tok.engine.vocabulary.replace(atomic_ids=map(tok.token_id, (b"zzz", b"  a")))
+    whole = Tokenizer._of(vocabulary, tok.pattern)
     audit = whole.audit()
     check(whole, audit)
     assert audit.status_of[whole.token_id(b"zzz")] == "live"
@@ -230,8 +230,8 @@ def test_bytes_that_no_utf8_has(tokenizer):
 
 # --------------------------------------------------------------------------------- tokenizers with steps
 def kept(tokenizer, **document):
-    words = tokenizer.engine.vocabulary.replace(extras=json.dumps({"document": document}))
-    return Tokenizer._of(words, tokenizer.pattern)
+    vocabulary = tokenizer.engine.vocabulary.replace(extras=json.dumps({"document": document}))
+    return Tokenizer._of(vocabulary, tokenizer.pattern)
 
 
 def test_steps_that_change_a_text(tokenizer):

@@ -277,10 +277,10 @@ def test_convert_checks(folder, monkeypatch):
     original = conversion.read
 
     def less(path, format, **given):
-        words, pattern = original(path, format, **given)
+        vocabulary, pattern = original(path, format, **given)
         if Path(path).name != "plain.json":
-            words = bpe.Tokenizer._of(words, pattern).with_vocab_size(400).engine.vocabulary
-        return words, pattern
+            vocabulary = bpe.Tokenizer._of(vocabulary, pattern).with_vocab_size(400).engine.vocabulary
+        return vocabulary, pattern
 
     monkeypatch.setattr(conversion, "read", less)
     fails(

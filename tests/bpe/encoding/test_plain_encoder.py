@@ -81,13 +81,13 @@ def test_pairs(merges, data, ends, name):
 def test_ranks(tokens, data):
     plain_encoder._done = 0
     ranks = {token: rank for rank, token in enumerate([*(bytes([value]) for value in range(256)), *tokens])}
-    words = vocabulary_of(ranks)
-    assert "pairs" not in vars(words)
+    vocabulary = vocabulary_of(ranks)
+    assert "pairs" not in vars(vocabulary)
     found = vocabulary_of(ranks)
     assert len(found.pairs) <= len(tokens)
     assert "pairs" in vars(found)
     compiled = Encoder(found, Pattern.of("gpt2"))
-    plain = PlainEncoder.of(words, Pattern.of("gpt2"), lambda: compiled)
+    plain = PlainEncoder.of(vocabulary, Pattern.of("gpt2"), lambda: compiled)
     compare(plain, compiled, data, np.array([len(data)]))
 
 
@@ -272,13 +272,13 @@ def test_nothing_is_compiled_for_a_short_text(rank_file, tokenizer, name):
 def test_merges_are_found_when_asked_for(rank_file, tokenizer):
     path = rank_file / "ranks.tiktoken"
     opened = bpe.Tokenizer.load(path, pattern="gpt2", special_tokens={})
-    words = opened.engine.vocabulary
+    vocabulary = opened.engine.vocabulary
     assert opened.vocab_size == tokenizer.vocab_size - 1
     assert opened.token_bytes(300) == tokenizer.token_bytes(300)
     assert opened.decode(opened.encode("The sea")) == "The sea"
-    assert "pairs" not in vars(words)
+    assert "pairs" not in vars(vocabulary)
     assert opened.merges == tokenizer.merges
-    assert "pairs" in vars(words)
+    assert "pairs" in vars(vocabulary)
     assert opened == bpe.Tokenizer.load(path, pattern="gpt2", special_tokens={})
     assert opened.with_special_tokens(["<|end|>"]) == tokenizer
     assert opened.vocab == {number: token for number, token in tokenizer.vocab.items() if number < 556}
@@ -290,12 +290,12 @@ def test_merges_are_found_when_asked_for(rank_file, tokenizer):
 
 def test_threads_that_ask_for_merges(rank_file, tokenizer):
     for _ in range(10):
-        words = bpe.Tokenizer.load(
+        vocabulary = bpe.Tokenizer.load(
             rank_file / "ranks.tiktoken", pattern="gpt2", special_tokens={}
         ).engine.vocabulary
 
-        def look(i, words=words):
-            return words.pairs.tolist(), len(words.bytes_of)
+        def look(i, vocabulary=vocabulary):
+            return vocabulary.pairs.tolist(), len(vocabulary.bytes_of)
 
         with ThreadPoolExecutor(4) as pool:
             assert list(pool.map(look, range(8))) == [(list(map(list, tokenizer.merges)), 556)] * 8

@@ -31,10 +31,10 @@ SINGLE = [name for name in bpe.PATTERNS if name not in SEQUENCE]
 
 
 def with_pattern(tokenizer, pattern, specials=None):
-    words = tokenizer.engine.vocabulary
+    vocabulary = tokenizer.engine.vocabulary
     return Tokenizer(
-        token_bytes={number: token for token, number in words.id_of.items()},
-        merges=words.merges,
+        token_bytes={number: token for token, number in vocabulary.id_of.items()},
+        merges=vocabulary.merges,
         pattern=pattern,
         special_tokens=tokenizer.special_tokens if specials is None else specials,
     )
@@ -42,10 +42,10 @@ def with_pattern(tokenizer, pattern, specials=None):
 
 def renumbered(tokenizer, order, specials=None):
     """Return the same tokenizer with other ids: order[i] for i."""
-    words = tokenizer.engine.vocabulary
+    vocabulary = tokenizer.engine.vocabulary
     return Tokenizer(
-        token_bytes={order[number]: token for token, number in words.id_of.items()},
-        merges=[(order[left], order[right]) for left, right in words.merges],
+        token_bytes={order[number]: token for token, number in vocabulary.id_of.items()},
+        merges=[(order[left], order[right]) for left, right in vocabulary.merges],
         pattern=tokenizer.pattern,
         special_tokens={} if specials is None else specials,
     )
@@ -427,10 +427,10 @@ def ranks_by_chance(chance, sort):
 @pytest.mark.parametrize("sort", [0, 1])
 def test_merges_out_of_ranks(tokenizer, sort, tmp_path):
     """The ranks of a trained vocabulary give its merges; any other vocabulary encodes as with tiktoken."""
-    words = tokenizer.engine.vocabulary
-    pairs, made, whole = merges_of(words.id_of)
-    assert np.array_equal(pairs, words.pairs)
-    assert np.array_equal(made, words.made)
+    vocabulary = tokenizer.engine.vocabulary
+    pairs, made, whole = merges_of(vocabulary.id_of)
+    assert np.array_equal(pairs, vocabulary.pairs)
+    assert np.array_equal(made, vocabulary.made)
     assert not whole
     chance = np.random.default_rng(5)
     n_whole = n_backwards = 0

@@ -71,16 +71,16 @@ def small_tokenizer(chance, pattern, has_added=False):
 
 def parts_of(tok):
     """Return what the slow twins need."""
-    words = tok.engine.vocabulary
-    ranks = reference.rank_pairs(words.merges)
-    given = {"byte_ids": words.byte_ids, "new_ids": words.merged_ids}
+    vocabulary = tok.engine.vocabulary
+    ranks = reference.rank_pairs(vocabulary.merges)
+    given = {"byte_ids": vocabulary.byte_ids, "new_ids": vocabulary.merged_ids}
     return twin.Parts(
-        words.bytes_of,
-        {token.encode(): number for token, number in words.special_tokens.items()},
-        {token.encode(): number for token, number in words.added_tokens.items()},
+        vocabulary.bytes_of,
+        {token.encode(): number for token, number in vocabulary.special_tokens.items()},
+        {token.encode(): number for token, number in vocabulary.added_tokens.items()},
         tok.pattern.split_bytes,
         lambda piece: reference.encode_by_rank(piece, ranks, **given),
-        {words.bytes_of[number]: number for number in words.atomic_ids},
+        {vocabulary.bytes_of[number]: number for number in vocabulary.atomic_ids},
     )
 
 

@@ -160,8 +160,8 @@ def test_added_tokens():
     """Those that are complete are found; one that reaches the end is a cover."""
     tok = bpe.train(["low lower"], vocab_size=259, special_tokens=["<|end|>"], progress=False)
     assert [*bpe.ids.covers(tok, "low<|e", specials=True)][-1] == [257, 258]
-    words = tok.with_special_tokens({"  ": 300, "   ": 301}).engine.vocabulary
-    tok = Tokenizer._of(words.replace(added_tokens=["  ", "   "]), tok.pattern)
+    vocabulary = tok.with_special_tokens({"  ": 300, "   ": 301}).engine.vocabulary
+    tok = Tokenizer._of(vocabulary.replace(added_tokens=["  ", "   "]), tok.pattern)
     found = {*map(tuple, bpe.ids.covers(tok, " " * 40))}
     assert found == {(*[301] * 13, last) for last in (32, 300, 301)}
 

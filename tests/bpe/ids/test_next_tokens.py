@@ -73,18 +73,18 @@ def vocabulary_of(chance, letters, in_order):
 @settings(max_examples=150)
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_pairs(chance, in_order):
-    words = vocabulary_of(chance, "ab1", in_order)
-    parts = parts_of(Tokenizer._of(words, bpe.Pattern.of("none")))
-    fits = _Fits(words)
-    known = [*words.id_of.values()]
+    vocabulary = vocabulary_of(chance, "ab1", in_order)
+    parts = parts_of(Tokenizer._of(vocabulary, bpe.Pattern.of("none")))
+    fits = _Fits(vocabulary)
+    known = [*vocabulary.id_of.values()]
     for left in known:
-        assert fits.is_made[left] == (parts.merge(words.bytes_of[left]) == [left])
+        assert fits.is_made[left] == (parts.merge(vocabulary.bytes_of[left]) == [left])
         if not fits.is_made[left]:
             continue
         mask = fits.is_made.copy()
         fits.remove(left, mask)
         for right in known:
-            together = parts.merge(words.bytes_of[left] + words.bytes_of[right]) == [left, right]
+            together = parts.merge(vocabulary.bytes_of[left] + vocabulary.bytes_of[right]) == [left, right]
             assert mask[right] == together
             if fits.is_made[right]:
                 assert fits.fits(left, right) == together
@@ -112,8 +112,8 @@ def all_next(encoded):
 @given(st.randoms(use_true_random=False), st.sampled_from(COMPILED), st.booleans())
 def test_as_the_slow_twin(chance, name, in_order):
     letters = LETTERS[name]
-    words = vocabulary_of(chance, letters, in_order)
-    tok = Tokenizer._of(words, bpe.Pattern.of(PATTERNS[name]))
+    vocabulary = vocabulary_of(chance, letters, in_order)
+    tok = Tokenizer._of(vocabulary, bpe.Pattern.of(PATTERNS[name]))
     parts = parts_of(tok)
     all_texts = twin.texts_over(letters, 7)
     encoded = tok.encode_batch([text.decode() for text in all_texts], disallowed_special=())
@@ -130,7 +130,7 @@ def test_as_the_slow_twin(chance, name, in_order):
         )
         state = bpe.ids.canonical_state(tok, ids)
         assert state.may_end == tok.is_canonical(ids)
-        for token_id in chance.sample([*words.bytes_of], 4):
+        for token_id in chance.sample([*vocabulary.bytes_of], 4):
             after = state.copy()
             assert after.push(token_id) == mask[token_id]
             assert after.may_end == (mask[token_id] and tok.is_canonical([*ids, token_id]))
@@ -142,8 +142,8 @@ def test_as_the_slow_twin(chance, name, in_order):
 @settings(max_examples=40)
 @given(st.randoms(use_true_random=False), st.sampled_from(COMPILED))
 def test_no_text_is_refused(chance, name):
-    words = vocabulary_of(chance, LETTERS[name], True)
-    tok = Tokenizer._of(words, bpe.Pattern.of(PATTERNS[name]))
+    vocabulary = vocabulary_of(chance, LETTERS[name], True)
+    tok = Tokenizer._of(vocabulary, bpe.Pattern.of(PATTERNS[name]))
     state, text = bpe.ids.canonical_state(tok), "".join(chance.choices(LETTERS[name], k=40))
     ids = [*tok.encode_ordinary(text), 900, *tok.encode_ordinary(text)]
     for token_id in ids:

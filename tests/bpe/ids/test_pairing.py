@@ -101,14 +101,14 @@ def test_errors(tokenizer):
 @settings(max_examples=60)
 @given(tokenizers, tokenizers)
 def test_shared_tokens_and_maps(a, b):
-    words, others = a.engine.vocabulary, b.engine.vocabulary
+    vocabulary, others = a.engine.vocabulary, b.engine.vocabulary
     special = {*a.special_tokens.values(), *a.added_tokens.values()}
     expected = []
-    for number, token in sorted(words.bytes_of.items()):
+    for number, token in sorted(vocabulary.bytes_of.items()):
         for other, same_token in others.bytes_of.items():
             kinds = [
                 (n in w.special_tokens.values(), n in w.added_tokens.values())
-                for n, w in ((number, words), (other, others))
+                for n, w in ((number, vocabulary), (other, others))
             ]
             if token == same_token and kinds[0] == kinds[1]:
                 expected.append([number, other])
@@ -120,8 +120,8 @@ def test_shared_tokens_and_maps(a, b):
         row = ids[offsets[number] : offsets[number + 1]].tolist()
         if number in shared:
             assert row == [shared[number]]
-        elif number in words.bytes_of and number not in {*a.special_tokens.values()}:
-            assert row == b.encode_ordinary(words.bytes_of[number])
+        elif number in vocabulary.bytes_of and number not in {*a.special_tokens.values()}:
+            assert row == b.encode_ordinary(vocabulary.bytes_of[number])
         else:
             assert row == []
     assume(special)

@@ -73,12 +73,14 @@ def test_tokens_taken_whole_are_found_at_first_use(tmp_path):
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(KINDS["Llama 3"]))
     tok = bpe.Tokenizer.load(path)
-    words = tok.engine.vocabulary
-    assert "atomic_ids" not in vars(words)
+    vocabulary = tok.engine.vocabulary
+    assert "atomic_ids" not in vars(vocabulary)
     assert tok.encode("xyz") == [258]
-    assert words.atomic_ids == vars(words)["atomic_ids"] == (258,)
+    assert vocabulary.atomic_ids == vars(vocabulary)["atomic_ids"] == (258,)
     assert (
-        words.replace(extras="").atomic_ids == bpe.Tokenizer.load(path).engine.vocabulary.atomic_ids == (258,)
+        vocabulary.replace(extras="").atomic_ids
+        == bpe.Tokenizer.load(path).engine.vocabulary.atomic_ids
+        == (258,)
     )
 
 

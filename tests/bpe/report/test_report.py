@@ -34,9 +34,9 @@ def test_merges_are_counted_as_in_training(book):
     trainer = bpe.Trainer(bpe.WordCounts.from_corpus([book[:20_000]], progress=False))
     counts = [trainer.step().count for _ in range(200)]
     tok = trainer.tokenizer()
-    words = tok.engine.vocabulary
+    vocabulary = tok.engine.vocabulary
     uses = np.bincount(tok.encode(book[:20_000]), minlength=tok.vocab_size)
-    times = times_of_merges(uses, words.merges, words.merged_ids)
+    times = times_of_merges(uses, vocabulary.merges, vocabulary.merged_ids)
     # A run such as aaa has two pairs, and one merge.
     assert all(time <= count for time, count in zip(times, counts, strict=True))
     assert np.mean(times == counts) > 0.97
@@ -240,12 +240,15 @@ def test_a_click_opens_the_tree(opened, tokenizer, book):
     assert roots.count() == 1
     assert int(roots.get_attribute("data-id")) == number
     shown = [int(one.get_attribute("data-id")) for one in page.locator("#tree .token").all()]
-    words = tokenizer.engine.vocabulary
+    vocabulary = tokenizer.engine.vocabulary
 
     def preorder(number):
-        if number not in words.merged_ids:
+        if number not in vocabulary.merged_ids:
             return [number]
-        return [number, *(i for part in words.merges[words.merged_ids.index(number)] for i in preorder(part))]
+        return [
+            number,
+            *(i for part in vocabulary.merges[vocabulary.merged_ids.index(number)] for i in preorder(part)),
+        ]
 
     assert shown == preorder(number)
     assert f"id {number}: used " in page.text_content("#tree-summary")

@@ -211,10 +211,10 @@ def test_wide_pieces_are_encoded_in_two_steps_to_the_same_ids(wide, texts, times
 
 
 def test_which_tokenizers_are_encoded_in_two_steps(wide):
-    words = wide.engine.vocabulary
-    joined = bytes_joined_by(words)
+    vocabulary = wide.engine.vocabulary
+    joined = bytes_joined_by(vocabulary)
     assert n_first_merges(joined) >= 24
-    assert bytes_joined_by(words.replace(atomic_ids=[256])) is None
+    assert bytes_joined_by(vocabulary.replace(atomic_ids=[256])) is None
     swapped = bpe.Tokenizer(token_bytes=wide.vocab, merges=wide.merges[::-1], pattern=wide.pattern)
     assert bytes_joined_by(swapped.engine.vocabulary) is None
     assert type(swapped.engine.encoder) is Encoder

@@ -66,21 +66,21 @@ def vocabularies(draw):
 @given(vocabularies(), texts, st.integers(0, 12), st.lists(st.integers(0, 9), min_size=301, max_size=301))
 @settings(max_examples=100)
 def test_what_is_removed_is_what_the_plain_algorithm_removes(tok, some, n, uses):
-    words = tok.engine.vocabulary
-    removable = {*words.bytes_of} - {*words.byte_ids} - {300}
-    merges = [(*pair, made) for pair, made in zip(words.merges, words.merged_ids, strict=True)]
-    removed = least_used(words, [*uses], {*words.byte_ids, 300}, n, None)
+    vocabulary = tok.engine.vocabulary
+    removable = {*vocabulary.bytes_of} - {*vocabulary.byte_ids} - {300}
+    merges = [(*pair, made) for pair, made in zip(vocabulary.merges, vocabulary.merged_ids, strict=True)]
+    removed = least_used(vocabulary, [*uses], {*vocabulary.byte_ids, 300}, n, None)
     assert removed == remove_least_used(merges, dict(enumerate(uses)), removable, n)
 
-    fewer, new_id_of = without(words, {*removed})
+    fewer, new_id_of = without(vocabulary, {*removed})
     new = Tokenizer._of(fewer, tok.pattern)
-    kept = [number for number in sorted(words.bytes_of) if number not in removed]
+    kept = [number for number in sorted(vocabulary.bytes_of) if number not in removed]
     assert new_id_of[kept].tolist() == [*range(len(kept))] == sorted(fewer.bytes_of)
-    assert (new_id_of == -1).sum() == words.size - len(kept)
+    assert (new_id_of == -1).sum() == vocabulary.size - len(kept)
     assert fewer.merges == [
         (new_id_of[left], new_id_of[right]) for left, right, made in merges if made not in removed
     ]
-    assert [words.bytes_of[number] for number in kept] == [fewer.bytes_of[i] for i in range(len(kept))]
+    assert [vocabulary.bytes_of[number] for number in kept] == [fewer.bytes_of[i] for i in range(len(kept))]
     for text in some:
         ids = new.encode(text)
         assert set(ids) <= set(fewer.bytes_of)
@@ -174,9 +174,9 @@ def test_old_ids_stay(tokenizer, book):
 
 
 def test_tokens_that_are_taken_whole_stay_so(tokenizer):
-    words = tokenizer.engine.vocabulary
-    parts = {**{number: token for token, number in words.id_of.items()}, 700: b"zqzq", 701: b"never"}
-    whole = Vocabulary(parts, words.merges, words.special_tokens).replace(atomic_ids=[700])
+    vocabulary = tokenizer.engine.vocabulary
+    parts = {**{number: token for token, number in vocabulary.id_of.items()}, 700: b"zqzq", 701: b"never"}
+    whole = Vocabulary(parts, vocabulary.merges, vocabulary.special_tokens).replace(atomic_ids=[700])
     tok = Tokenizer._of(whole.replace(idle_tokens={"": 702}), tokenizer.pattern)
     more, _ = tok.extend(["zqzq zqzq zqz zqz qz"], 2)
     assert more.encode("zqzq") == [700]

@@ -185,8 +185,8 @@ def test_a_token_becomes_a_special_one():
 
 
 def test_a_token_that_is_taken_whole_becomes_a_special_one():
-    words = made([*TOKENS, b"<a>", b"?!"]).engine.vocabulary.replace(atomic_ids=[258, 259])
-    tok = Tokenizer._of(words, bpe.Pattern.of("gpt2"))
+    vocabulary = made([*TOKENS, b"<a>", b"?!"]).engine.vocabulary.replace(atomic_ids=[258, 259])
+    tok = Tokenizer._of(vocabulary, bpe.Pattern.of("gpt2"))
     more = tok.with_special_tokens(["<a>"])
     assert more.engine.vocabulary.atomic_ids == (259,)
     assert pickle.loads(pickle.dumps(more)) == more
@@ -194,8 +194,8 @@ def test_a_token_that_is_taken_whole_becomes_a_special_one():
 
 
 def test_idle_and_added_tokens():
-    words = made(TOKENS, {"<think>": 258}).engine.vocabulary.replace(added_tokens=["<think>"])
-    tok = Tokenizer._of(words.replace(idle_tokens={"<old>": 259}), bpe.Pattern.of("gpt2"))
+    vocabulary = made(TOKENS, {"<think>": 258}).engine.vocabulary.replace(added_tokens=["<think>"])
+    tok = Tokenizer._of(vocabulary.replace(idle_tokens={"<old>": 259}), bpe.Pattern.of("gpt2"))
     more = tok.with_special_tokens(["<old>", "<new>"])
     assert more.special_tokens == {"<old>": 259, "<new>": 260}
     assert more.added_tokens == {"<think>": 258}
