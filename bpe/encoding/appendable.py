@@ -211,7 +211,7 @@ class GrowingPiece:
     def __init__(self, engine: Engine, automaton: Automaton) -> None:
         self._encoder, self._bytes_of = engine.encoder, engine.vocabulary.bytes_of
         # A window must not be an atomic token: the piece is longer.
-        atomic = (len(self._bytes_of[number]) for number in engine.vocabulary.atomic_ids)
+        atomic = (len(self._bytes_of[token_id]) for token_id in engine.vocabulary.atomic_ids)
         self._window = max(_WINDOW, 1 + max(atomic, default=0))
         self._longest = engine.vocabulary.longest
         self._symbol_of = automaton.symbol_of
@@ -310,7 +310,7 @@ class GrowingPiece:
             if n == 0 or self._are_apart(ids[n - 1], new[0]):
                 break
             width *= 4
-        lengths = [len(self._bytes_of[number]) for number in new]
+        lengths = [len(self._bytes_of[token_id]) for token_id in new]
         ids[n:], ends[n:] = new, (start + np.cumsum(lengths)).tolist()
         self._n_bytes = len(data)
 

@@ -45,8 +45,8 @@ def encode_batch(
     _, groups = encode_groups(engine, _listed(texts), threads, rules)
     with gc_paused():
         for ids, offsets in groups:
-            numbers = as_list(ids)
-            batch += [numbers[start:end] for start, end in pairwise(offsets.tolist())]
+            listed = as_list(ids)
+            batch += [listed[start:end] for start, end in pairwise(offsets.tolist())]
     return batch
 
 

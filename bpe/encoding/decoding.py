@@ -69,7 +69,7 @@ class TokenTable:
     def lengths(self, ids: np.ndarray) -> np.ndarray:
         """Return how many bytes tokens have."""
         if self._is_sparse:
-            return np.array([len(self._tokens[number]) for number in ids.tolist()], np.int64)
+            return np.array([len(self._tokens[token_id]) for token_id in ids.tolist()], np.int64)
         return self._lengths.take(ids)
 
     def join(self, ids: Iterable[int] | np.ndarray) -> bytes:
@@ -88,10 +88,10 @@ class TokenTable:
                 array("I", token_ids)  # refuses floats, which a dict finds, too
             if len(token_ids) > 1:
                 return b"".join(itemgetter(*token_ids)(self._tokens))
-            return b"".join([self._tokens[number] for number in token_ids])
+            return b"".join([self._tokens[token_id] for token_id in token_ids])
         except (TypeError, OverflowError, LookupError):
-            numbers = checked_ids(self._vocabulary, ids)
-            return b"".join(map(self._vocabulary.bytes_of.__getitem__, numbers))
+            token_ids = checked_ids(self._vocabulary, ids)
+            return b"".join(map(self._vocabulary.bytes_of.__getitem__, token_ids))
 
     def join_each(self, batch: Iterable[Iterable[int] | np.ndarray]) -> list[bytes]:
         """Return the same for each list of a batch; compiled code joins many short ones at once."""
@@ -216,18 +216,18 @@ def checked_ids(vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray) -> list
     given = ids.tolist() if isinstance(ids, np.ndarray) else [*_listed(ids)]
     bytes_of: Mapping[int, bytes] = vocabulary.bytes_of
     try:
-        numbers = [*map(index, given)]
-        if bytes_of.keys() >= {*numbers}:
-            return numbers
+        token_ids = [*map(index, given)]
+        if bytes_of.keys() >= {*token_ids}:
+            return token_ids
     except TypeError:
         pass
-    for place, number in enumerate(given):
+    for place, token_id in enumerate(given):
         try:
-            number = index(number)
+            token_id = index(token_id)
         except TypeError:
-            kind = type(number).__name__
+            kind = type(token_id).__name__
             raise TypeError(f"ids[{place}] must be an integer, not {kind}") from None
-        if number not in bytes_of:
-            problem = "is not used" if 0 <= number < vocabulary.size else "is out of range"
-            raise ValueError(f"ids[{place}]: {number} {problem}; ids are 0 to {vocabulary.size - 1}")
+        if token_id not in bytes_of:
+            problem = "is not used" if 0 <= token_id < vocabulary.size else "is out of range"
+            raise ValueError(f"ids[{place}]: {token_id} {problem}; ids are 0 to {vocabulary.size - 1}")
     raise AssertionError("unreachable")

@@ -99,7 +99,7 @@ class Encoder:
         self._pattern = pattern
         self._scanner = pattern.scanner
         self._symbols = Symbols.of(vocabulary, options)
-        atomic = {vocabulary.bytes_of[number]: number for number in vocabulary.atomic_ids}
+        atomic = {vocabulary.bytes_of[token_id]: token_id for token_id in vocabulary.atomic_ids}
         self._ranks = Ranks.of(self._symbols.pairs, self._symbols.made, self._symbols.byte_ids, atomic)
         self._vocabulary, self._suffix = vocabulary, options.suffix.encode()
         self._idle: deque[_Worker] = deque(maxlen=n_threads(None))  # if full, it drops the first

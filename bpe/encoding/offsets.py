@@ -99,10 +99,10 @@ def decode_with_offsets(engine: Engine, ids: Iterable[int] | np.ndarray) -> tupl
             "the decoder of this tokenizer changes the texts of tokens, so that they have no places in the "
             "decoded text: decode the ids without offsets, or encode a text with encode_with_offsets"
         )
-    numbers = checked_ids(engine.vocabulary, ids)
-    data = engine.decode(numbers)
+    token_ids = checked_ids(engine.vocabulary, ids)
+    data = engine.decode(token_ids)
     text = data.decode()
-    lengths = engine.table.lengths(np.array(numbers, np.int64))
+    lengths = engine.table.lengths(np.array(token_ids, np.int64))
     starts = np.cumsum(lengths) - lengths
     n_begun = np.append(np.cumsum(begins_character(data)) - 1, len(text))  # an empty token begins at the end
     return text, n_begun[starts].tolist()

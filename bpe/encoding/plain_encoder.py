@@ -145,10 +145,10 @@ def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
     if "atomic_ids" in vocabulary.lazy:  # those that merges do not reach; others are merged to what they are
         atomic = vocabulary.id_of
     else:
-        atomic = {vocabulary.bytes_of[number]: number for number in vocabulary.atomic_ids}
+        atomic = {vocabulary.bytes_of[token_id]: token_id for token_id in vocabulary.atomic_ids}
 
     def by_pairs(piece: bytes) -> list[int]:
-        number = atomic.get(piece)
-        return encode_by_rank(piece, ranks, **ids) if number is None else [number]
+        token_id = atomic.get(piece)
+        return encode_by_rank(piece, ranks, **ids) if token_id is None else [token_id]
 
     return by_pairs

@@ -187,16 +187,16 @@ class _Speller:
     def _spell_ends(self, symbol_of: dict[bytes, int]) -> None:
         """Join the end of a piece with whatever is before it."""
         for spelled, symbol in [*symbol_of.items()]:
-            number = self._vocabulary.id_of.get(spelled + self._suffix, NO_ID)
-            self._merges[symbol, symbol_of[END]] = self._new(spelled) if number == NO_ID else number
+            token_id = self._vocabulary.id_of.get(spelled + self._suffix, NO_ID)
+            self._merges[symbol, symbol_of[END]] = self._new(spelled) if token_id == NO_ID else token_id
 
     def _ids(self, spelled: bytes) -> tuple[int, ...] | None:
         """Return what a symbol stands for."""
         options = self._options
         if options.byte_ids:
-            numbers = tuple(options.byte_ids[value] for value in spelled)
-            if NO_ID not in numbers:
-                return numbers
+            token_ids = tuple(options.byte_ids[value] for value in spelled)
+            if NO_ID not in token_ids:
+                return token_ids
         if options.unk_id is None:
             return None
         # A character has one id, at its first byte.

@@ -385,11 +385,11 @@ def _ids_of_rest(engine: Engine, ids: Ids, piece: bytes, n: int) -> list[int]:
 def _rest_after_common(engine: Engine, ids: Ids, text: str | bytes, rules: Rules) -> tuple[int, bytes]:
     """Return how many first ids begin a text, special ids where it has their tokens; and its rest."""
     rules.refuse(text)
-    data, numbers = utf8_of(text), id_array(engine, ids)
-    old = engine.decode(numbers)
-    ends = np.cumsum(engine.table.lengths(numbers))
+    data, token_ids = utf8_of(text), id_array(engine, ids)
+    old = engine.decode(token_ids)
+    ends = np.cumsum(engine.table.lengths(token_ids))
     n_alike = _n_equal(old, data)
-    special = np.flatnonzero(np.isin(numbers, [*engine.special_id_set]))
+    special = np.flatnonzero(np.isin(token_ids, [*engine.special_id_set]))
     in_ids = zip(np.append(0, ends)[special].tolist(), ends[special].tolist(), strict=True)
     added = engine.ordinary_rules.allowed.encoded
     in_text = (span for span in rules.allowed.find_all(data) if data[slice(*span)] not in added)

@@ -500,11 +500,11 @@ class PipelineEngine(FileEngine):
         decoder = self.preparation.decoder
         if decoder is None:
             return super().decode(ids)
-        numbers = checked_ids(self.vocabulary, ids)
+        token_ids = checked_ids(self.vocabulary, ids)
         table, place_of = self._token_table
         if table is None:
-            return decoder(list(map(self.token_texts.__getitem__, numbers))).encode()
-        return table(list(map(place_of.__getitem__, numbers))).encode()
+            return decoder(list(map(self.token_texts.__getitem__, token_ids))).encode()
+        return table(list(map(place_of.__getitem__, token_ids))).encode()
 
     def decode_stretch(self, ids: Sequence[int], begins: Begins) -> bytes:
         """Return a text of ids without special ones, that gives them after what it `begins` with.
@@ -542,8 +542,8 @@ class PipelineEngine(FileEngine):
 
     def _n_of_part(self, ids: Sequence[int]) -> int:
         """Return how many of the last ids are bytes of a character that is not complete."""
-        value_of = {number: value for value, number in enumerate(self.options.byte_ids)}
-        data = bytes(value_of[number] for number in takewhile(value_of.__contains__, ids[:-4:-1]))[::-1]
+        value_of = {token_id: value for value, token_id in enumerate(self.options.byte_ids)}
+        data = bytes(value_of[token_id] for token_id in takewhile(value_of.__contains__, ids[:-4:-1]))[::-1]
         _, n_whole = codecs.utf_8_decode(data, "replace", False)
         return len(data) - n_whole
 
@@ -570,8 +570,8 @@ class _TextDecoder:
     def decode(self, ids: Iterable[int] | np.ndarray, is_last: bool) -> str:
         """Take more ids; return the characters that no later id can change."""
         texts = self._engine.token_texts
-        numbers = checked_ids(self._engine.vocabulary, ids)
-        text = self._stream.feed([texts[number] for number in numbers])
+        token_ids = checked_ids(self._engine.vocabulary, ids)
+        text = self._stream.feed([texts[token_id] for token_id in token_ids])
         return text + self._stream.finish() if is_last else text
 
 

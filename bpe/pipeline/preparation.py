@@ -124,7 +124,7 @@ def _options_of(model: dict[str, Any], vocabulary: Vocabulary, is_text: bool) ->
     if model.get("byte_fallback"):
         names = [f"<0x{value:02X}>" for value in range(256)]
         byte_ids = tuple(vocabulary.id_of.get(name.encode(), cut_tokens.get(name, NO_ID)) for name in names)
-        if len({number == NO_ID for number in byte_ids[0x80:]}) == 2:
+        if len({token_id == NO_ID for token_id in byte_ids[0x80:]}) == 2:
             raise ValueError(
                 "byte_fallback requires all tokens from <0x80> to <0xFF>, or none: some are missing"
             )

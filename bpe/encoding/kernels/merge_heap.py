@@ -123,7 +123,7 @@ class Merger:
     def __init__(self, vocabulary: Vocabulary) -> None:
         ranks = Ranks.of(vocabulary.pairs, vocabulary.made, vocabulary.byte_ids)
         self._ranks = ranks._replace(in_order=False)  # no rounds
-        self._atomic = {vocabulary.bytes_of[number]: number for number in vocabulary.atomic_ids}
+        self._atomic = {vocabulary.bytes_of[token_id]: token_id for token_id in vocabulary.atomic_ids}
 
     def merge(self, pieces: list[bytes], dropout: float, state: np.ndarray) -> list[int]:
         """Return the ids of all pieces, one after the other.
@@ -134,11 +134,11 @@ class Merger:
         ids: list[int] = []
         waiting: list[bytes] = []
         for piece in pieces:
-            number = self._atomic.get(piece)
-            if number is None or next_random(state) < dropout:
+            token_id = self._atomic.get(piece)
+            if token_id is None or next_random(state) < dropout:
                 waiting.append(piece)
                 continue
-            ids += [*self._merge(waiting, dropout, state), number]
+            ids += [*self._merge(waiting, dropout, state), token_id]
             waiting = []
         return ids + self._merge(waiting, dropout, state)
 
