@@ -96,7 +96,7 @@ class RunCounts:
 
     :func:`bpe.count_runs` makes them, :func:`bpe.train` learns tokens that join words from them.
 
-    * :meth:`from_corpus`, :meth:`load`, :meth:`save`
+    * :meth:`load`, :meth:`save`
     * :attr:`words`, ``len(counts)`` (distinct runs), iteration over (run, count) in the order of appearance
     * ``counts += other``, ``counts + other``, :meth:`prune`
     * :attr:`pattern`, :attr:`special_tokens`, :attr:`parts`; ``==``, which ignores the order; pickle, copy
@@ -110,8 +110,8 @@ class RunCounts:
 
     Examples
     --------
-    >>> counts = RunCounts.from_corpus(["of the sea, of the sea"])
-    >>> counts += RunCounts.from_corpus(["of the way"])
+    >>> counts = count_runs(["of the sea, of the sea"])
+    >>> counts += count_runs(["of the way"])
     >>> dict(counts)
     {(b'of', b' the', b' sea'): 1, (b' of', b' the', b' sea'): 1, (b'of', b' the', b' way'): 1}
     """
@@ -133,54 +133,6 @@ class RunCounts:
         self = cls.__new__(cls)
         self._words, self._runs, self._parts = words, runs, parts
         return self
-
-    @classmethod
-    def from_corpus(
-        cls,
-        corpus: CorpusLike,
-        pattern: str | Iterable[str] | Pattern = "gpt2",
-        special_tokens: Iterable[str] = (),
-        *,
-        parts: str = PARTS,
-        progress: Progress = False,
-    ) -> RunCounts:
-        r"""Count the words and the runs of a corpus, on one thread.
-
-        Parameters
-        ----------
-        corpus : Corpus, path, or iterable of path, str or bytes
-            As :meth:`bpe.WordCounts.from_corpus` takes it. It is read once.
-        pattern : str, iterable of str or Pattern
-        special_tokens : iterable of str
-            Cut out; no run goes across one.
-        parts : str
-            A regular expression; a word is in runs only if it has a match. By default, it must have a letter.
-        progress : bool or callable
-            A bar on stderr, nothing, or ``progress(bytes done, bytes in all or None)``.
-
-        Returns
-        -------
-        RunCounts
-
-        Raises
-        ------
-        ValueError, TypeError, OSError, ImportError
-            As :meth:`bpe.WordCounts.from_corpus`; or `parts` is wrong.
-
-        Complexity
-        ----------
-        O(n) for n bytes. Memory for the distinct words and runs: 4 bytes for each word of a distinct run, and
-        100 for the run.
-
-        Examples
-        --------
-        >>> dict(RunCounts.from_corpus(["one two, three"], parts="o"))
-        {(b'one', b' two'): 1}
-        """
-        source = Corpus.of(corpus)
-        counts = count_part(source, Pattern.of(pattern), check_specials(special_tokens), parts, progress)
-        must_hold_text(counts._words._counter, source)
-        return counts
 
     # ------------------------------------------------------------------------------------------- lookups
     @property
@@ -237,7 +189,7 @@ class RunCounts:
 
         Examples
         --------
-        >>> RunCounts.from_corpus(["of the sea"]).rows().tokens
+        >>> count_runs(["of the sea"]).rows().tokens
         array([0, 1, 2], dtype=int32)
         """
         return unpacked_runs(self._runs)
@@ -305,8 +257,8 @@ class RunCounts:
 
         Examples
         --------
-        >>> counts = RunCounts.from_corpus(["the sea, the sea of the way"])
-        >>> dict(counts.prune(2)), dict(RunCounts.from_corpus(["at sea, at sea at sea"]).prune(2))
+        >>> counts = count_runs(["the sea, the sea of the way"])
+        >>> dict(counts.prune(2)), dict(count_runs(["at sea, at sea at sea"]).prune(2))
         ({}, {(b' at', b' sea'): 2})
         """
         tokens, offsets, counts = runs_of_rows(
@@ -333,7 +285,7 @@ class RunCounts:
         >>> import tempfile
         >>> from pathlib import Path
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     RunCounts.from_corpus(["of the sea"]).save(Path(folder, "sea.runs"))
+        ...     count_runs(["of the sea"]).save(Path(folder, "sea.runs"))
         ...     RunCounts.load(Path(folder, "sea.runs"))
         <RunCounts of 1 runs of 3 words, pattern 'gpt2'>
         """
@@ -381,7 +333,7 @@ class RunCounts:
 def count_part(
     corpus: Corpus, pattern: Pattern, special_tokens: tuple[str, ...], parts: str, progress: Progress
 ) -> RunCounts:
-    """Do the work of :meth:`RunCounts.from_corpus`, also for a part of a corpus, which may hold no text."""
+    """Count on one thread; a part of a corpus may hold no text."""
     counter = _Counter(parts)
     with progress_bar(progress, corpus.n_bytes, "B", "counting") as advance:
         for ids in batches_of_ids(corpus.documents(advance), pattern, special_tokens, counter.ids_of):
@@ -410,6 +362,7 @@ def count_runs(
         As :func:`bpe.count_words` takes it.
     pattern : str, iterable of str or Pattern
     special_tokens : iterable of str
+        Cut out; no run goes across one.
     parts : str
         A regular expression; a word is in runs only if it has a match. By default, it must have a letter.
     scheduler : dask.distributed.Client or str, optional
@@ -429,8 +382,8 @@ def count_runs(
 
     Complexity
     ----------
-    One pass over the corpus, shared by the workers. Memory for the distinct words and runs, on each: most
-    runs are distinct, so that it grows with the text.
+    One pass over the corpus, shared by the workers. Memory for the distinct words and runs, on each: 4 bytes
+    for each word of a distinct run, and 100 for the run. Most runs are distinct: it grows with the text.
 
     Examples
     --------
@@ -438,14 +391,17 @@ def count_runs(
     >>> counts = count_runs(["of the sea, of the sea"])
     >>> bpe.train(counts, 266, superwords=bpe.Boundless()).token_bytes(265)
     b' of the sea'
+    >>> dict(count_runs(["one two, three"], parts="o"))
+    {(b'one', b' two'): 1}
     """
-    if scheduler is None:
-        return RunCounts.from_corpus(corpus, pattern, special_tokens, parts=parts, progress=progress)
     source, rules = Corpus.of(corpus), (Pattern.of(pattern), check_specials(special_tokens))
-    cut = partial(cut_between_runs, may_join=joins(parts))
-    plan = Plan((*rules, parts), _count_runs_of_part, cut, add)
-    counts: RunCounts = on_cluster(scheduler, source, plan, progress)
-    must_hold_text(counts.words._counter, source)
+    if scheduler is None:
+        counts = count_part(source, *rules, parts, progress)
+    else:
+        cut = partial(cut_between_runs, may_join=joins(parts))
+        plan = Plan((*rules, parts), _count_runs_of_part, cut, add)
+        counts = on_cluster(scheduler, source, plan, progress)
+    must_hold_text(counts._words._counter, source)
     return counts
 
 
