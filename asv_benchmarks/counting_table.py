@@ -34,7 +34,7 @@ def main() -> None: ...
 
 
 def counted(data: bytes, **options: Any) -> bpe.WordCounts:
-    return bpe.WordCounts.from_corpus([data], **{"threads": 1} | options)
+    return bpe.count_words([data], **{"threads": 1} | options)
 
 
 # ----------------------------------------------------------------------------------------------------- speed
@@ -154,7 +154,7 @@ def stream(gigabytes: float, threads: int) -> None:
     click.echo(f"before the stream: {peak_megabytes():.0f} MB\n\n| GB counted | most memory, MB |\n|---|---|")
     text = Stream(int(gigabytes * 1e9))
     start = time.perf_counter()
-    counts = bpe.WordCounts.from_corpus(text, threads=threads)
+    counts = bpe.count_words(text, threads=threads)
     rate = text.n_bytes / (time.perf_counter() - start) / 1e6
     click.echo(
         f"\n{text.n_bytes / 1e9:.2f} GB made and counted at {rate:.0f} MB/s, with at most "

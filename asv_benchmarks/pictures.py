@@ -312,7 +312,7 @@ def main(folder: Path, text: Path, out: Path, only: tuple[str, ...], small: bool
     content = text.read_bytes().decode("utf-8", "replace")
     content = content[:100_000] if small else content
     novel = NOVEL.read_text("utf-8")
-    counts = bpe.WordCounts.from_corpus([novel])
+    counts = bpe.count_words([novel])
     drawings: dict[str, Callable[[], Figure]] = {
         "speed": lambda: speed_of_all(folder, content, text.name, 1 if small else 5),
         "scripts": lambda: tokens_by_script(folder, content),

@@ -313,7 +313,7 @@ def merges(path: Path, vocab_size: int) -> None:
 
     Documents are separated by <|endoftext|>, and split by GPT-2's pattern.
     """
-    counts = bpe.WordCounts.from_corpus(path, special_tokens=[SPECIAL], progress=True)
+    counts = bpe.count_words(path, special_tokens=[SPECIAL], progress=True)
     for name, (train, options) in OTHERS.items():
         if importlib.util.find_spec(name) is None:
             click.echo(f"{name} is not installed")
@@ -380,7 +380,7 @@ def superwords(checkout: Path, corpus: Path, vocab_size: int, megabytes: float) 
         data = file.read(size + size // 4)
     text, unseen = (part.decode("utf-8", "ignore") for part in (data[:size], data[size:]))
     paragraphs = [part for part in text.split("\n\n") if part]
-    trainer = bpe.Trainer(bpe.WordCounts.from_corpus(paragraphs), ties="lexicographic")
+    trainer = bpe.Trainer(bpe.count_words(paragraphs), ties="lexicographic")
     trainer.run(vocab_size)
     bytes_of = trainer.tokenizer().token_bytes
     first = [(bytes_of(each.left).hex(), bytes_of(each.right).hex(), each.count) for each in trainer.merges]

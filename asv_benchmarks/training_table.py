@@ -55,7 +55,7 @@ def large(path: Path, vocab_size: int, times: int) -> None:
 
     Both selections must learn the same merges, and every document must decode to what it was encoded from.
     """
-    counts, seconds = took(lambda: bpe.WordCounts.from_corpus(path, special_tokens=[SPECIAL]))
+    counts, seconds = took(lambda: bpe.count_words(path, special_tokens=[SPECIAL]))
     rows = [("count", seconds)]
     for ties in ("smallest", "lexicographic"):
         learned = {}
@@ -120,8 +120,7 @@ def texts_of(documents: list[str], letters: str, title: str) -> tuple[list[str],
 def train_here(training: list[list[str]], dev: list[str], vocab_size: int) -> bpe.Tokenizer:
     """Train from text, on one thread."""
     counts, dev_counts = (
-        [bpe.WordCounts.from_corpus(text, threads=1) for text in texts]
-        for texts in (training, [[text] for text in dev])
+        [bpe.count_words(text, threads=1) for text in texts] for texts in (training, [[text] for text in dev])
     )
     languages, dev_texts = (dict(zip(LANGUAGES, each, strict=True)) for each in (counts, dev_counts))
     return bpe.train_parity(languages, vocab_size, dev=dev_texts, ties="gpt2")
@@ -242,9 +241,7 @@ def train_parity(path: str, vocab_size: int, threads: int) -> bpe.Tokenizer:
     for document in Path(path).read_text("utf-8", errors="replace").split(SPECIAL):
         documents.setdefault(script_of(document), []).append(document)
     rules = {"special_tokens": [SPECIAL], "threads": threads}
-    counts = {
-        name: bpe.WordCounts.from_corpus(texts, **rules) for name, texts in documents.items() if any(texts)
-    }
+    counts = {name: bpe.count_words(texts, **rules) for name, texts in documents.items() if any(texts)}
     return bpe.train_parity(counts, vocab_size)
 
 

@@ -38,14 +38,14 @@ def warmup() -> None:
 
 def use_training() -> None:
     """Compile the kernels of counting and training by calling them."""
-    from bpe.counting.word_counts import WordCounts
+    from bpe.counting.clusters import count_words
     from bpe.splitting.pattern import everything_compiled
     from bpe.tokenizer import WARM_TEXTS
     from bpe.trainer import Trainer
 
     with everything_compiled():
-        counts = WordCounts.from_corpus(WARM_TEXTS * 50, "gpt2", ["<|end|>"], threads=2, progress=False)
-        counts += WordCounts.from_corpus([b"bytes \xff"], "gpt2", ["<|end|>"], progress=False)
+        counts = count_words(WARM_TEXTS * 50, "gpt2", ["<|end|>"], threads=2, progress=False)
+        counts += count_words([b"bytes \xff"], "gpt2", ["<|end|>"], progress=False)
         for selection in SELECTIONS:
             for ties in TIES:
                 Trainer(counts, selection=selection, ties=ties).run(300)
@@ -53,7 +53,7 @@ def use_training() -> None:
 
 def use_encoding() -> None:
     """Compile the kernels of all patterns and of encoding by calling them."""
-    from bpe.counting.word_counts import WordCounts
+    from bpe.counting.clusters import count_words
     from bpe.formats.ranks import merges_of
     from bpe.splitting.pattern import PATTERNS, everything_compiled
     from bpe.splitting.special_search import SpecialSearch
@@ -69,7 +69,7 @@ def use_encoding() -> None:
         SpecialSearch(many).split(b"1 2")
         merges_of({bytes([value]): value for value in range(256)})
         for pattern in PATTERNS:
-            WordCounts.from_corpus(WARM_TEXTS, pattern, ["<|end|>"], progress=False)
+            count_words(WARM_TEXTS, pattern, ["<|end|>"], progress=False)
 
 
 def _of_sentencepiece() -> Tokenizer:

@@ -403,9 +403,7 @@ def _training_of(
 
     counts, unit = weigh(counts, weights)
     if not isinstance(counts, WordCounts):
-        raise TypeError(
-            f"counts must be WordCounts, not {type(counts).__name__}: WordCounts.from_corpus makes them"
-        )
+        raise TypeError(f"counts must be WordCounts, not {type(counts).__name__}: bpe.count_words makes them")
     left_out = bytes_left_out(counts, options)
     if resumed is None:
         start = fresh_start(counts.special_tokens, options, left_out)
@@ -435,7 +433,7 @@ def train(
     """Train a tokenizer.
 
     Ctrl-C ends it with a KeyboardInterrupt. To keep the merges learned by then, count and merge in two steps,
-    with ``WordCounts.from_corpus`` and a :class:`Trainer`.
+    with :func:`bpe.count_words` and a :class:`Trainer`.
 
     Parameters
     ----------

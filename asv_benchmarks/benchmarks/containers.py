@@ -5,7 +5,7 @@ import heapq
 import numba
 import numpy as np
 
-from bpe import WordCounts
+from bpe import count_words
 from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList, kernel
 
 from ._common import CORPORA, SIZES, Comparison, text_of, zipfian
@@ -292,7 +292,7 @@ class PairIndexBuild(Comparison):
     param_names = ("corpus",)
 
     def prepare(self, corpus):
-        self.tokens, self.offsets, _ = WordCounts.from_corpus([text_of(corpus)]).to_arrays()
+        self.tokens, self.offsets, _ = count_words([text_of(corpus)]).to_arrays()
         self.list = TokenList(self.tokens, self.offsets)
 
     def ours(self):

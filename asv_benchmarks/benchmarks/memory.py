@@ -58,7 +58,7 @@ class BytesOfWords:
     timeout = 600
 
     def setup(self, corpus):
-        self.words = bpe.WordCounts.from_corpus([text_of(corpus)])
+        self.words = bpe.count_words([text_of(corpus)])
         self.tokens = TokenList(*self.words.to_arrays()[:2])
 
     def track_bytes_per_word(self, corpus):

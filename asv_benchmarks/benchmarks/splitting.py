@@ -26,7 +26,7 @@ class Splitting:
     def setup(self, corpus, pattern):
         self.text, self.pattern = text_of(corpus), bpe.Pattern.of(pattern)
         pieces = self.pattern.split(self.text)  # also loads the compiled code
-        counts = bpe.WordCounts.from_corpus([self.text], self.pattern, threads=1)
+        counts = bpe.count_words([self.text], self.pattern, threads=1)
         if dict(counts.items()) != Counter(piece.encode() for piece in pieces):
             raise AssertionError(
                 f"{corpus}, {pattern}: the pieces that are counted are not those of the text"
@@ -36,7 +36,7 @@ class Splitting:
         self.pattern.split(self.text)
 
     def time_count(self, corpus, pattern):
-        bpe.WordCounts.from_corpus([self.text], self.pattern, threads=1)
+        bpe.count_words([self.text], self.pattern, threads=1)
 
 
 class Counting(Comparison):
@@ -50,7 +50,7 @@ class Counting(Comparison):
         self.expression = regex.compile(bpe.PATTERNS[pattern])
 
     def ours(self):
-        return bpe.WordCounts.from_corpus([self.text], self.pattern)
+        return bpe.count_words([self.text], self.pattern)
 
     def theirs(self):
         return Counter(match.group() for match in self.expression.finditer(self.text))
@@ -71,7 +71,7 @@ class CountingFiles:
     timeout = 600
 
     def setup(self, corpus):
-        bpe.WordCounts.from_corpus(["warm"])
+        bpe.count_words(["warm"])
 
     def time_count(self, corpus):
-        bpe.WordCounts.from_corpus(PATH_OF[corpus])
+        bpe.count_words(PATH_OF[corpus])

@@ -32,7 +32,7 @@ class Merging:
 
     def setup_cache(self):
         """Count; compare both selections with each other, and with the reference on some text."""
-        counts_of = {corpus: bpe.WordCounts.from_corpus([text_of(corpus)]) for corpus in CORPORA}
+        counts_of = {corpus: bpe.count_words([text_of(corpus)]) for corpus in CORPORA}
         for corpus, ties in product(CORPORA, TIES):
             counts = counts_of[corpus]
             heap, buckets = (trained(counts, ties, name, VOCAB_SIZES[-1]).merges for name in SELECTIONS)
@@ -64,7 +64,7 @@ class Preparation:
     timeout = 600
 
     def setup(self, corpus, selection):
-        self.counts = bpe.WordCounts.from_corpus([text_of(corpus)])
+        self.counts = bpe.count_words([text_of(corpus)])
         bpe.Trainer(bpe.WordCounts(TINY), selection=selection)  # loads the compiled code
 
     def time_trainer(self, corpus, selection):

@@ -50,50 +50,60 @@ def count_words(
 ) -> WordCounts:
     r"""Count the pieces of a corpus, in this process or on a Dask cluster.
 
+    Special tokens are cut out before splitting: they are not counted, and no piece goes across one.
+
     Parameters
     ----------
     corpus : Corpus, path, or iterable of path, str or bytes
-        As :meth:`WordCounts.from_corpus` takes it. A cluster takes files only, at paths that its workers see.
+        A path is a file (.txt, .jsonl, .parquet, each also .gz or .zst), a folder, a glob pattern, or
+        ``Path("-")``, standard input; a str or bytes in an iterable is a document. :class:`bpe.Corpus` says
+        how they are read, and has the options for it. A cluster takes files only, at paths that its workers
+        see.
     pattern : str, iterable of str or Pattern
+        As :meth:`Pattern.of` takes it.
     special_tokens : iterable of str
     scheduler : dask.distributed.Client or str, optional
         A client, or the address of a scheduler, such as "tcp://10.0.0.1:8786". Without it, this process.
     threads : int, optional
-        Threads of this process; a cluster has its own.
+        The most threads of this process; as many as there are processors by default. A cluster has its own.
     progress : bool or callable
-        A bar on stderr, nothing, or ``progress(bytes done, bytes in all or None)``.
+        A bar on stderr, nothing (the default), or ``progress(bytes done, bytes in all or None)``.
 
     Returns
     -------
     WordCounts
-        The same for any number of workers, the order included.
+        The same for any number of threads and workers, the order included.
 
     Raises
     ------
     ValueError
-        The corpus is empty, or cannot be counted by workers; a file is damaged or changes; pattern or special
-        tokens are wrong.
+        The corpus is empty, or cannot be counted by workers; a file is damaged, cut off or changes while it
+        is read; pattern or special tokens are wrong.
     TypeError
-        The scheduler is neither a client nor a str, or the corpus has a wrong type.
+        The corpus is a bare str or bytes, or holds something else than paths, str and bytes; or the scheduler
+        is neither a client nor a str.
     OSError
-        A file or the scheduler cannot be reached, or workers die again and again.
+        A file is missing or cannot be read, the scheduler cannot be reached, or workers die again and again.
     ImportError
-        A package that this needs is not installed.
+        A package that a format, or a cluster, needs is not installed.
 
     Complexity
     ----------
-    One pass over the corpus, shared by the workers; memory for the distinct pieces on each.
+    O(n) for n bytes with the named patterns, in one pass that workers share. Memory, on each: the distinct
+    pieces, and the longest stretch of text that cannot be cut; with a pattern that has no name, the longest
+    document.
 
     Examples
     --------
-    >>> count_words(["low low lower"])
-    <WordCounts of 3 words, 3 in all, pattern 'gpt2'>
+    >>> counts = count_words(["one two<|end|>one", b"one\n"], special_tokens=["<|end|>"])
+    >>> list(counts.items())
+    [(b'one', 3), (b' two', 1), (b'\n', 1)]
     """
-    if scheduler is None:
-        return WordCounts.from_corpus(corpus, pattern, special_tokens, threads=threads, progress=progress)
     source, rules = Corpus.of(corpus), (Pattern.of(pattern), check_specials(special_tokens))
-    plan = Plan(rules, _count_part, cut_inside, _added)
-    counter: ByteCounter = on_cluster(scheduler, source, plan, progress)
+    if scheduler is None:
+        counter = count_corpus(source, *rules, threads=threads, progress=progress)
+    else:
+        counter = on_cluster(scheduler, source, Plan(rules, _count_part, cut_inside, _added), progress)
     must_hold_text(counter, source)
     return WordCounts._of_counter(counter, *rules)
 

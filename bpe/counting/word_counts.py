@@ -17,14 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from bpe.corpus import Corpus, CorpusLike
 from bpe.counting import counts_file
-from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.special_search import SpecialSearch, search_for
 from bpe.support.files import atomic_write
 from bpe.support.integers import as_integer
-from bpe.support.progress import Progress
 from bpe.support.text import as_bytes, as_text
 from bpe.vocabulary.vocabulary import check_specials
 from structures import ByteCounter
@@ -81,7 +78,7 @@ def checked(word: Any, count: Any, specials: SpecialSearch) -> tuple[bytes, int]
 class WordCounts:
     """Distinct pieces of text -> how often each occurs, in the order of first appearance.
 
-    * :meth:`from_corpus`, :meth:`load`, :meth:`save`
+    * :meth:`load`, :meth:`save`; :func:`bpe.count_words` counts a text
     * ``counts[word]``, ``word in counts``, ``len(counts)``, :meth:`items`, iteration over the words
     * :meth:`most_common`, :attr:`total`, :attr:`n_bytes`, :attr:`n_text_bytes`, :meth:`to_arrays`
     * :meth:`add`, ``counts += other``, ``counts + other``
@@ -141,68 +138,6 @@ class WordCounts:
         self = cls.__new__(cls)
         self._counter, self._pattern, self._special_tokens = counter, pattern, special_tokens
         return self
-
-    @classmethod
-    def from_corpus(
-        cls,
-        corpus: CorpusLike,
-        pattern: str | Iterable[str] | Pattern = "gpt2",
-        special_tokens: Iterable[str] = (),
-        *,
-        threads: int | None = None,
-        progress: Progress = False,
-    ) -> WordCounts:
-        r"""Count the pieces of a corpus.
-
-        Special tokens are cut out before splitting: they are not counted, and no piece goes across one.
-
-        Parameters
-        ----------
-        corpus : Corpus, path, or iterable of path, str or bytes
-            A path is a file (.txt, .jsonl, .parquet, each also .gz or .zst), a folder, a glob pattern, or
-            ``Path("-")``, standard input; a str or bytes in an iterable is a document. :class:`bpe.Corpus`
-            says how they are read, and has the options for it.
-        pattern : str, iterable of str or Pattern
-            As :meth:`Pattern.of` takes it.
-        special_tokens : iterable of str
-        threads : int, optional
-            The most to use; as many as there are processors by default. The result is the same for any
-            number, the order included.
-        progress : bool or callable
-            A bar on stderr, nothing (the default), or ``progress(bytes done, bytes in all or None)``.
-
-        Returns
-        -------
-        WordCounts
-
-        Raises
-        ------
-        ValueError
-            The corpus is empty, a file is damaged, cut off or changes while it is read, or pattern or special
-            tokens are wrong.
-        TypeError
-            The corpus is a bare str or bytes, or holds something else than paths, str and bytes.
-        OSError
-            A file is missing or cannot be read.
-        ImportError
-            A package that a format needs is not installed.
-
-        Complexity
-        ----------
-        O(n) for n bytes, with the named patterns. Memory: the distinct pieces, and the longest stretch of
-        text that cannot be cut; with a pattern that has no name, the longest document.
-
-        Examples
-        --------
-        >>> counts = WordCounts.from_corpus(["one two<|end|>one", b"one\n"], special_tokens=["<|end|>"])
-        >>> list(counts.items())
-        [(b'one', 3), (b' two', 1), (b'\n', 1)]
-        """
-        rules = Pattern.of(pattern), check_specials(special_tokens)
-        source = Corpus.of(corpus)
-        counter = count_corpus(source, *rules, threads=threads, progress=progress)
-        must_hold_text(counter, source)
-        return cls._of_counter(counter, *rules)
 
     # ------------------------------------------------------------------------------------------- lookups
     def __len__(self) -> int:

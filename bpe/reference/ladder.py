@@ -217,7 +217,7 @@ class Ladder:
     def engine(self, unit: str) -> list[Merge]:
         """Train with the engine."""
         bpe = self.bpe
-        counts = bpe.WordCounts({self.text: 1}) if unit == "text" else bpe.WordCounts.from_corpus([self.text])
+        counts = bpe.WordCounts({self.text: 1}) if unit == "text" else bpe.count_words([self.text])
         trainer = bpe.Trainer(counts, ties=self.ties)
         trainer.run(256 + self.n_merges)
         return cast(list[Merge], trainer.merges)

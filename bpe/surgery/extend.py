@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bpe.corpus import CorpusLike
+from bpe.counting.clusters import count_words
 from bpe.counting.word_counts import WordCounts
 from bpe.encoding.symbols import BYTES
 from bpe.splitting.pattern import Pattern
@@ -70,9 +71,9 @@ def _counted(engine: Engine, corpus: CorpusLike, counting: dict[str, Any]) -> Wo
         )
     texts: Any = engine.normalized(corpus)
     if engine.splits_by_pattern:
-        return WordCounts.from_corpus(texts, engine.pattern, specials, **counting)
+        return count_words(texts, engine.pattern, specials, **counting)
     counts = Counter(texts)
-    parts = WordCounts.from_corpus(counts, Pattern.of("none"), specials)  # words are cut at special tokens
+    parts = count_words(counts, Pattern.of("none"), specials)  # words are cut at special tokens
     return WordCounts(
         {word: counts[word] for word in parts if word in counts},
         pattern=engine.pattern,

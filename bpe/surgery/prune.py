@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bpe.corpus import Corpus, CorpusLike
+from bpe.counting.clusters import count_words
 from bpe.counting.word_counts import WordCounts
 from bpe.encoding.streams import encode_blocks
 from bpe.encoding.symbols import BYTES
@@ -121,7 +122,7 @@ def _uses(engine: Engine, corpus: CorpusLike | WordCounts, counting: dict[str, A
         return uses_in_corpus(engine, corpus)
     if not isinstance(corpus, WordCounts):
         specials = [*engine.vocabulary.cut_tokens]
-        corpus = WordCounts.from_corpus(corpus, engine.pattern, specials, **counting)
+        corpus = count_words(corpus, engine.pattern, specials, **counting)
     return uses_in_words(engine, corpus)
 
 

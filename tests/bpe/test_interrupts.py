@@ -38,7 +38,7 @@ def test_interrupts_at_random_moments_lose_nothing_and_spoil_nothing(ties, vetoe
     def keep(left, right):
         return len(left) < 3 or right != b"e"
 
-    counts = bpe.WordCounts.from_corpus([book])
+    counts = bpe.count_words([book])
     options = {"ties": ties, "keep": keep if vetoes else None}
     whole = bpe.Trainer(counts, **options)
     whole.run(4000)
@@ -83,7 +83,7 @@ def test_what_is_learned_before_an_interrupt_can_be_saved(tmp_path):
 
 @pytest.mark.parametrize("is_late", [False, True])
 def test_an_interrupt_while_room_is_made(is_late, monkeypatch, book):
-    counts = bpe.WordCounts.from_corpus([book])
+    counts = bpe.count_words([book])
     trainer, whole = bpe.Trainer(counts), bpe.Trainer(counts)
     whole.run(600)
     trainer.run(300)
@@ -108,7 +108,7 @@ def test_an_interrupt_while_room_is_made(is_late, monkeypatch, book):
 def test_a_run_reports_often_enough(book):
     """Only a moment passes between two reports, whatever a merge costs."""
     moments = [time.perf_counter()]
-    trainer = bpe.Trainer(bpe.WordCounts.from_corpus([book]))
+    trainer = bpe.Trainer(bpe.count_words([book]))
     trainer.step()
     trainer.run(8000, progress=lambda done, total: moments.append(time.perf_counter()))
     assert len(moments) > 5
@@ -147,7 +147,7 @@ class Endless:
 
 
 def test_while_training_begins(monkeypatch, book):
-    counts = bpe.WordCounts.from_corpus([book[:5000]])
+    counts = bpe.count_words([book[:5000]])
     endless = Endless(learner.count_pairs)
     monkeypatch.setattr(learner, "count_pairs", endless)
     monkeypatch.setattr("bpe.training.learner._FEW_WORDS", 0)  # as with many
@@ -157,7 +157,7 @@ def test_while_training_begins(monkeypatch, book):
 
 def test_while_pairs_are_counted_again(monkeypatch, book):
     """What the interrupt leaves behind is completed before anything else is done."""
-    counts = bpe.WordCounts.from_corpus([book[:30_000]])
+    counts = bpe.count_words([book[:30_000]])
     whole, trainer = bpe.Trainer(counts), bpe.Trainer(counts)
     whole.run(3000)
     endless = Endless(learner.lower_min_count)
@@ -178,8 +178,8 @@ def test_while_a_long_piece_is_counted(monkeypatch, threads):
     monkeypatch.setattr(pieces, "BATCH_BYTES", 1000)
     endless = Endless(pieces._add_pieces)
     monkeypatch.setattr(pieces, "_add_pieces", endless)
-    endless.interrupts(lambda: bpe.WordCounts.from_corpus([text], threads=threads))
-    assert dict(bpe.WordCounts.from_corpus([text], threads=threads).items()) == {text: 1}
+    endless.interrupts(lambda: bpe.count_words([text], threads=threads))
+    assert dict(bpe.count_words([text], threads=threads).items()) == {text: 1}
 
 
 @pytest.mark.parametrize("name", ["encode_pieces", "cut"])

@@ -110,7 +110,7 @@ import bpe
 def use():
     tok, text = bpe.Tokenizer.load(sys.argv[1]), open(sys.argv[2], encoding="utf-8").read()
     found = len(tok.encode("ab" * 600_000)), *map(len, tok.encode_batch([text] * 3, threads=2))
-    print(found, *(bpe.WordCounts.from_corpus([text], threads=threads).total for threads in (1, 2, 3)))
+    print(found, *(bpe.count_words([text], threads=threads).total for threads in (1, 2, 3)))
 
 def use_later():
     threading.main_thread().join()
@@ -130,7 +130,7 @@ def test_as_the_process_ends(tokenizer, book, tmp_path, imports, how):
         [*command, tmp_path / "tok.json", tmp_path / "book.txt"], capture_output=True, text=True, check=True
     )
     found = len(tokenizer.encode("ab" * 600_000)), *[len(tokenizer.encode(book))] * 3
-    total = bpe.WordCounts.from_corpus([book]).total
+    total = bpe.count_words([book]).total
     assert (done.stdout, done.stderr) == (f"{found} {total} {total} {total}\n", "")
 
 

@@ -213,7 +213,7 @@ def test_what_is_rank_dead_is_in_no_piece(pairs, order):
 
 def test_tokens_that_are_learned_are_live(tokenizer, book):
     more, _ = tokenizer.extend(["\u4e2d\u6587 zzq zzq \u4e2d\u6587 ~~> ~~>"], 8)
-    counts = bpe.WordCounts.from_corpus([book[:20_000]], special_tokens=[*more.special_tokens])
+    counts = bpe.count_words([book[:20_000]], special_tokens=[*more.special_tokens])
     trainer = bpe.Trainer.resume(more, counts, keep_ids=True)
     trainer.run(more.vocab_size + 50)
     for tok in (more, trainer.tokenizer(), tokenizer.prune([book], vocab_size=300)[0]):

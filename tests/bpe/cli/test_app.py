@@ -39,7 +39,7 @@ def folder(tokenizer, book, tmp_path, monkeypatch):
     (tmp_path / "bad.jsonl").write_text('{"text": "cut o')
     (tmp_path / "records.jsonl").write_text('{"text": "the sea"}\n{"text": "the <|end|>"}\n' * 3)
     (tmp_path / "text.gz").write_bytes(gzip.compress(b"the sea")[:-5])
-    counts = bpe.WordCounts.from_corpus([book[:5000]])
+    counts = bpe.count_words([book[:5000]])
     counts.save("book.counts")
     (tmp_path / "half.counts").write_bytes((tmp_path / "book.counts").read_bytes()[:100])
     bpe.WordCounts({"the": 5}, pattern="o200k").save("other.counts")
@@ -236,9 +236,7 @@ def test_count(folder):
     )
     assert (result.exit_code, result.stdout) == (0, "")
     counts = bpe.WordCounts.load("c")
-    expected = bpe.WordCounts.from_corpus(
-        [folder / "book.txt", folder / "records.jsonl"], "o200k", ["<|end|>"]
-    )
+    expected = bpe.count_words([folder / "book.txt", folder / "records.jsonl"], "o200k", ["<|end|>"])
     assert counts == expected
     assert list(counts) == list(expected)
     assert re.fullmatch(
@@ -272,7 +270,7 @@ def test_counts_are_added(folder):
     assert re.fullmatch(
         r"all\.counts: \d+ distinct pieces, [\d.]+ thousand in all, from 5\.\d+ kB of text\n", result.stderr
     )
-    expected = bpe.WordCounts.from_corpus([folder / "book.txt", folder / "odd.txt"])
+    expected = bpe.count_words([folder / "book.txt", folder / "odd.txt"])
     assert bpe.WordCounts.load("all.counts") == expected
     fails(run("count-words", "missing.txt", "-o", "c"), r"no such file: missing\.txt")
     fails(run("count-words", "book.txt", "-o", "no/c"), "no such folder: .*no$")

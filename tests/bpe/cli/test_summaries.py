@@ -46,7 +46,7 @@ def json_of(*arguments):
 # ------------------------------------------------------------------------------------------------- summaries
 def test_the_last_line_of_train(folder):
     n_bytes = (folder / "book.txt").stat().st_size
-    counts = bpe.WordCounts.from_corpus([Path("book.txt")])
+    counts = bpe.count_words([Path("book.txt")])
     assert counts.n_text_bytes == n_bytes
     told = rf"; {len(counts)} distinct pieces, 1\.\d+ thousand in all, from 5 kB of text, \d+\.\d s"
     after = r"\. Next: bpe encode 'a b\.json' FILE -o ids\.npy\n"
@@ -66,7 +66,7 @@ def test_summaries_as_json(folder):
     summary = json_of(
         "train", "book.txt", "--vocab-size", 300, "--special-token", "<|a|>", "-o", "./new.json"
     )
-    counts = bpe.WordCounts.from_corpus([Path("book.txt")])
+    counts = bpe.count_words([Path("book.txt")])
     assert summary == {
         "output": "./new.json",
         "tokens": 300,

@@ -116,7 +116,7 @@ def folder(tmp_path, book):
 def test_the_result_is_the_local_one(client, folder, part_bytes, monkeypatch):
     monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", part_bytes)
     monkeypatch.setattr("bpe.counting.clusters._MOST_PART_BYTES", part_bytes)
-    local = WordCounts.from_corpus(folder, "cl100k", ["<|end|>"])
+    local = count_words(folder, "cl100k", ["<|end|>"])
     done = []
     for scheduler in (client, client.scheduler.address):
         counts = count_words(
@@ -183,7 +183,7 @@ def test_a_worker_that_is_killed(client, folder, monkeypatch):
     """Only the time changes."""
     monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", 2000)
     monkeypatch.setattr("bpe.counting.clusters._MOST_PART_BYTES", 2000)
-    local = WordCounts.from_corpus(folder)
+    local = count_words(folder)
     before = set(client.run(os.getpid).values())
     killed = []
 
@@ -227,7 +227,7 @@ def test_command_line(client, folder, tmp_path_factory):
     ]
     result = CliRunner().invoke(cli.main, arguments)
     assert (result.exit_code, result.output) == (0, "")
-    assert WordCounts.load(output) == WordCounts.from_corpus(folder)
+    assert WordCounts.load(output) == count_words(folder)
 
 
 def test_errors_on_workers(client, folder):

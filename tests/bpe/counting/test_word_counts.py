@@ -23,6 +23,7 @@ from bpe.corpus import Corpus
 from bpe.counting import counts_file
 from bpe.counting import file_format as kinds
 from bpe.counting import pieces as counting
+from bpe.counting.clusters import count_words
 from bpe.counting.pieces import count_documents
 from bpe.counting.word_counts import WordCounts
 from bpe.splitting.special_search import SpecialSearch
@@ -58,7 +59,7 @@ def count_slowly(corpus, pattern, specials=()):
     return counts
 
 
-# --------------------------------------------------------------------------------------- from_corpus
+# --------------------------------------------------------------------------------------- from a corpus
 @pytest.mark.parametrize("pattern", [*bpe.PATTERNS, r"\d"])
 @settings(deadline=None)
 @given(documents)
@@ -66,9 +67,9 @@ def test_from_documents(pattern, corpus):
     expected = count_slowly(corpus, pattern)
     if not expected:
         with pytest.raises(ValueError, match="the corpus is empty"):
-            WordCounts.from_corpus(corpus, pattern)
+            count_words(corpus, pattern)
         return
-    counts = WordCounts.from_corpus(corpus, pattern)
+    counts = count_words(corpus, pattern)
     assert list(counts.items()) == list(expected.items()), "same order"
     assert counts.pattern == bpe.Pattern.of(pattern)
 
@@ -97,7 +98,7 @@ def test_from_a_file(tmp_path_factory, text, pattern, block_bytes, batch_bytes):
     corpus.block_bytes = block_bytes
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bpe.counting.pieces.BATCH_BYTES", batch_bytes)
-        counts = WordCounts.from_corpus(corpus, pattern, [END])
+        counts = count_words(corpus, pattern, [END])
     assert list(counts.items()) == list(count_slowly([data], pattern, [END]).items())
 
 
@@ -107,7 +108,7 @@ def test_from_a_file(tmp_path_factory, text, pattern, block_bytes, batch_bytes):
 def test_patterns_that_cannot_be_compiled(corpus):
     pattern = r"(\w)\1|\w"
     assert not bpe.Pattern.of(pattern).compiled
-    counts = WordCounts.from_corpus([*corpus, f"aab{END}ab"], pattern, [END])
+    counts = count_words([*corpus, f"aab{END}ab"], pattern, [END])
     assert list(counts.items()) == list(count_slowly([*corpus, f"aab{END}ab"], pattern, [END]).items())
 
 
@@ -184,13 +185,13 @@ def test_an_error_while_threads_work(threads):
 
 
 def test_number_of_threads():
-    assert WordCounts.from_corpus(["a"], threads=2) == WordCounts({"a": 1})
+    assert count_words(["a"], threads=2) == WordCounts({"a": 1})
     with pytest.raises(ValueError, match="threads must be at least 1"):
-        WordCounts.from_corpus(["a"], threads=0)
+        count_words(["a"], threads=0)
 
 
 def test_specials_are_neither_counted_nor_crossed():
-    counts = WordCounts.from_corpus([f"one{END}one{END}{END} {END}"], special_tokens=[END])
+    counts = count_words([f"one{END}one{END}{END} {END}"], special_tokens=[END])
     assert dict(counts.items()) == {b"one": 2, b" ": 1}
     assert counts.special_tokens == (END,)
 
@@ -200,33 +201,33 @@ def test_empty_corpora(tmp_path):
     path.touch()
     for corpus in (path, [path], [], [path, b""], iter([])):
         with pytest.raises(ValueError, match="the corpus is empty"):
-            WordCounts.from_corpus(corpus)
+            count_words(corpus)
     with pytest.raises(ValueError, match=r"empty\.txt"):
-        WordCounts.from_corpus(path)
+        count_words(path)
     with pytest.raises(ValueError, match="there is no text, or only special tokens"):
-        WordCounts.from_corpus([END], special_tokens=[END])
+        count_words([END], special_tokens=[END])
 
 
 def test_arguments_are_checked_before_reading():
     for wrong in ({"pattern": "nonsense"}, {"special_tokens": [""]}):
         with pytest.raises(ValueError, match=r"unknown pattern|empty"):
-            WordCounts.from_corpus(iter(range(0)), **wrong)
+            count_words(iter(range(0)), **wrong)
     with pytest.raises(TypeError, match="in a list"):
-        WordCounts.from_corpus("text.txt")
+        count_words("text.txt")
     with pytest.raises(TypeError, match="progress"):
-        WordCounts.from_corpus(["a"], progress="yes")
+        count_words(["a"], progress="yes")
 
 
 def test_progress(tmp_path, capsys):
     path = tmp_path / "text.txt"
     path.write_bytes(b"some words")
     calls = []
-    WordCounts.from_corpus([path, path], progress=lambda *call: calls.append(call))
+    count_words([path, path], progress=lambda *call: calls.append(call))
     assert calls == [(10, 20), (20, 20)]
     calls.clear()
-    WordCounts.from_corpus(["é"], progress=lambda *call: calls.append(call))
+    count_words(["é"], progress=lambda *call: calls.append(call))
     assert calls == [(2, None)]
-    WordCounts.from_corpus(path, progress=True)
+    count_words(path, progress=True)
     assert capsys.readouterr() == ("", ""), "stderr is not a terminal here"
 
     class Stopped(Exception):
@@ -236,12 +237,12 @@ def test_progress(tmp_path, capsys):
         raise Stopped
 
     with pytest.raises(Stopped):
-        WordCounts.from_corpus(path, progress=stop)
+        count_words(path, progress=stop)
 
 
 def test_bar_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    WordCounts.from_corpus(["some words"], progress=True)
+    count_words(["some words"], progress=True)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "counting" in captured.err
@@ -250,10 +251,10 @@ def test_bar_on_a_terminal(monkeypatch, capsys):
 PEAK = """
 import resource, sys
 from pathlib import Path
-from bpe.counting.word_counts import WordCounts
+from bpe import count_words
 peaks = []
 for path in sys.argv[1:]:
-    WordCounts.from_corpus(Path(path), special_tokens=["<|end|>"], threads=2)
+    count_words(Path(path), special_tokens=["<|end|>"], threads=2)
     peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 print(peaks[1] - peaks[0])
 """
@@ -320,9 +321,9 @@ def test_pickles_name_the_public_class():
 @given(documents, documents)
 def test_adding(first, second):
     first, second = ["x", *first], ["x", *second]
-    counts = WordCounts.from_corpus(first)
-    counts += WordCounts.from_corpus(second)
-    assert list(counts.items()) == list(WordCounts.from_corpus(first + second).items())
+    counts = count_words(first)
+    counts += count_words(second)
+    assert list(counts.items()) == list(count_words(first + second).items())
 
 
 def test_adding_what_does_not_fit():
@@ -667,7 +668,7 @@ def test_a_piece_does_not_look_at_the_document_before(expression, monkeypatch):
 
 def test_offsets_stay_until_they_are_counted(book, monkeypatch):
     """Counting that lags behind cutting gives the same counts."""
-    expected = dict(WordCounts.from_corpus([book[:60_000]], threads=1).items())
+    expected = dict(count_words([book[:60_000]], threads=1).items())
     count = counting._count_pieces
 
     def late(*arguments):
@@ -676,4 +677,4 @@ def test_offsets_stay_until_they_are_counted(book, monkeypatch):
 
     monkeypatch.setattr(counting, "BATCH_BYTES", 500)
     monkeypatch.setattr(counting, "_count_pieces", late)
-    assert dict(WordCounts.from_corpus([book[:60_000]], threads=3).items()) == expected
+    assert dict(count_words([book[:60_000]], threads=3).items()) == expected

@@ -31,7 +31,7 @@ def with_pattern(tokenizer, pattern):
 # --------------------------------------------------------------------------------------------- figures
 def test_merges_are_counted_as_in_training(book):
     """On the training text, a merge is made nearly as often as its pair was counted."""
-    trainer = bpe.Trainer(bpe.WordCounts.from_corpus([book[:20_000]], progress=False))
+    trainer = bpe.Trainer(bpe.count_words([book[:20_000]], progress=False))
     counts = [trainer.step().count for _ in range(200)]
     tok = trainer.tokenizer()
     vocabulary = tok.engine.vocabulary

@@ -89,7 +89,7 @@ def test_runs_are_those_of_the_reference(each, pattern, batch_bytes):
         patch.setattr(piece_ids, "_BATCH_BYTES", batch_bytes)
         counts = bpe.count_runs(each, pattern, [SPECIAL])
     assert dict(counts) == slow_runs(each, pattern)
-    assert list(counts.words.items()) == list(bpe.WordCounts.from_corpus(each, pattern, [SPECIAL]).items())
+    assert list(counts.words.items()) == list(bpe.count_words(each, pattern, [SPECIAL]).items())
     some = bpe.count_runs(each, pattern, [SPECIAL], parts="^ ?a")
     assert dict(some) == slow_runs(each, pattern, lambda piece: piece.lstrip(b" ")[:1] == b"a")
 

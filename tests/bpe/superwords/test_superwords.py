@@ -55,7 +55,7 @@ def pieces_of(texts, pattern):
 # ------------------------------------------------------------------------------------------------ SuperBPE
 def superbpe_of(texts, first_merges, n_merges, threads=1, **options):
     """Return a trainer that has learned the first merges."""
-    words = bpe.WordCounts.from_corpus(texts, "gpt2", [SPECIAL])
+    words = bpe.count_words(texts, "gpt2", [SPECIAL])
     trainer = bpe.Trainer.__new__(bpe.Trainer)
     trainer._training = superbpe_training(
         bpe.SuperBPE(first_merges),

@@ -119,7 +119,7 @@ def test_prune_to_a_size(tokenizer, book):
     assert same_where_it_should(tokenizer, fewer, new_id_of, book[:20_000]) > 1000
     ids = tokenizer.encode_to_numpy(book)
     assert set(np.flatnonzero(new_id_of == -1)) & {*ids.tolist()}
-    by_counts = bpe.WordCounts.from_corpus([book])
+    by_counts = bpe.count_words([book])
     assert tokenizer.prune(by_counts, vocab_size=400)[0] == fewer
     assert tokenizer.prune([book], vocab_size=400, min_count=1)[0].vocab_size >= 400
     best = len(fewer.encode(book))

@@ -107,7 +107,7 @@ def test_pairs_that_are_put_off_come_in_time(corpus, selection, ties, n_first, d
 
 
 def test_a_large_run_puts_off_rare_pairs_and_learns_the_same(book):
-    counts = bpe.WordCounts.from_corpus([book]).scale(1000)
+    counts = bpe.count_words([book]).scale(1000)
     stepped, run = bpe.Trainer(counts), bpe.Trainer(counts)
     run.run(300)
     assert run._training.learner.numbers[MIN_COUNT] > 1000  # the count of what occurs once
@@ -230,7 +230,7 @@ def test_first_when_a_pair_is_tied_at_every_count_and_loses_its_first_place_each
 
 @pytest.mark.parametrize("ties", ["smallest", "lexicographic", "first"])
 def test_a_real_text_gives_the_merges_of_the_reference(book, ties):
-    counts = bpe.WordCounts.from_corpus([book[:30_000]])
+    counts = bpe.count_words([book[:30_000]])
     trainer = bpe.Trainer(counts, ties=ties)
     trainer.run(256 + 400)
     trainer.check()
@@ -354,7 +354,7 @@ def test_train_passes_every_option_on(book, ties):
         "initial_alphabet": b"\0", "limit_alphabet": 40, "keep": lambda left, right: right != b"e",
     }  # fmt: skip
     tok = bpe.train([book], 500, special_tokens=[SPECIAL], **options)
-    trainer = bpe.Trainer(bpe.WordCounts.from_corpus([book], special_tokens=[SPECIAL]), **options)
+    trainer = bpe.Trainer(bpe.count_words([book], special_tokens=[SPECIAL]), **options)
     trainer.run(500)
     assert tok == trainer.tokenizer()
     assert [len(tok.token_bytes(i)) for i in range(1, 41)] == [1] * 40
@@ -394,7 +394,7 @@ def test_vocab_size_counts_bytes_merges_and_specials():
 # ------------------------------------------------------------------------------------ options, errors
 def test_training_from_counts_is_training_from_the_corpus():
     text = ["low low low lower lowest newest widest"]
-    counts = bpe.WordCounts.from_corpus(text)
+    counts = bpe.count_words(text)
     assert bpe.train(counts, 270) == bpe.train(text, 270)
 
 

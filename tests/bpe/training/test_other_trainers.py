@@ -42,7 +42,7 @@ def test_the_same_merges(name, command, book, tmp_path):
     path = tmp_path / "corpus.txt"
     for text, vocab_size in texts(book):
         path.write_bytes(text.encode())
-        trainer = bpe.Trainer(bpe.WordCounts.from_corpus(path, special_tokens=[command.SPECIAL]), **options)
+        trainer = bpe.Trainer(bpe.count_words(path, special_tokens=[command.SPECIAL]), **options)
         trainer.run(vocab_size)
         assert command.first_other_merge(trainer, train(path, len(trainer.merges))) == -1, text
 
@@ -52,7 +52,7 @@ def test_gigatoken_breaks_ties_as_tokenizers_does_unless_told_otherwise(command,
     path = tmp_path / "corpus.txt"
     for text, vocab_size in texts(book):
         path.write_bytes(text.encode())
-        counts = bpe.WordCounts.from_corpus(path, special_tokens=[command.SPECIAL])
+        counts = bpe.count_words(path, special_tokens=[command.SPECIAL])
         trainer = bpe.Trainer(counts, like="gigatoken")
         trainer.run(vocab_size)
         source = gigatoken.TextFileSource([str(path)], separator=command.SPECIAL.encode())
@@ -65,7 +65,7 @@ def test_tiktoken_takes_the_pair_that_is_met_first(book):
     educational = required("tiktoken._educational")
     pattern = bpe.Pattern.of("gpt2")
     for text, vocab_size in texts(book[:5000]):
-        trainer = bpe.Trainer(bpe.WordCounts.from_corpus([text], pattern), ties="first")
+        trainer = bpe.Trainer(bpe.count_words([text], pattern), ties="first")
         trainer.run(min(vocab_size, 400))
         tok = trainer.tokenizer()
         ranks = educational.bpe_train(text, tok.vocab_size, pattern.sources[0], visualise=None)

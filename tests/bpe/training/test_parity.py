@@ -288,7 +288,7 @@ def theirs(languages, n_merges, dev=None, ratios=None, **options):
 
 def ours(languages, n_merges, dev=None, ratios=None, **options):
     def named(texts):
-        return {str(i): bpe.WordCounts.from_corpus(text) for i, text in enumerate(texts)}
+        return {str(i): bpe.count_words(text) for i, text in enumerate(texts)}
 
     tok = bpe.train_parity(
         named(languages),

@@ -34,7 +34,7 @@ def on_small(corpus, vocab_size=300, pattern="gpt2", special_tokens=(), min_coun
 
 
 def by_compiled_code(corpus, vocab_size=300, pattern="gpt2", special_tokens=(), min_count=1):
-    counts = bpe.WordCounts.from_corpus(corpus, pattern, special_tokens)
+    counts = bpe.count_words(corpus, pattern, special_tokens)
     trainer = bpe.Trainer(counts, min_count=min_count)
     trainer.run(vocab_size)
     return trainer.tokenizer()

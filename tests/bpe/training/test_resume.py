@@ -86,7 +86,7 @@ def test_other_words_start_with_the_old_merges_done(old, new, ties, n_before):
 def test_new_words_are_shorter_in_the_extended_vocabulary(book):
     base = bpe.train([book], 600, special_tokens=[END])
     domain = "E = mc^2; F = ma; \\frac{\\partial u}{\\partial t} = \\alpha \\nabla^2 u\n" * 3
-    counts = bpe.WordCounts.from_corpus([domain], special_tokens=[END])
+    counts = bpe.count_words([domain], special_tokens=[END])
     trainer = bpe.Trainer.resume(base, counts, min_count=2)
     trainer.run(700)
     extended = trainer.tokenizer()
