@@ -186,15 +186,9 @@ def _grow(self, n_words):
 
 
 @inner
-def _n_left(self):
-    """Return how many rows are left for new leaves and nodes."""
-    return self.n_free + (self.rows.size - self.used) // ROW
-
-
-@inner
 def have_rows(self, n):
     """Make room for at least `n` new rows; return a status."""
-    n_missing = n - _n_left(self)
+    n_missing = n - self.n_free - (self.rows.size - self.used) // ROW
     if n_missing > 0:
         wanted = larger(self.rows.size + n_missing * ROW, 2 * self.rows.size)
         if not _grow(self, wanted):

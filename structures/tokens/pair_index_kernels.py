@@ -155,23 +155,34 @@ def _make_room(self, list_id, size):
     return status.OK
 
 
+@method(PairIndexType, "drop")
+@quiet
+def _drop(self, left, right):
+    list_id = self.list_of.pop((left << 32) | right, -1)
+    if list_id < 0:
+        return status.MISSING
+    entry = WIDTH * list_id
+    self.n_postings -= self.lists[entry + SIZE]
+    self.garbage += self.lists[entry + ROOM]
+    self.lists[entry + START] = self.free_list
+    self.lists[entry + SIZE] = 0
+    self.lists[entry + ROOM] = 0
+    self.free_list = list_id
+    return status.OK
+
+
 @inner
 def _give_up(self, left, right, size):
     """Drop the list of a pair if it is empty, because it may be new and its postings did not fit."""
     if size == 0:
-        _forget(self, left, right)
+        _drop(self, left, right)
     return status.NO_MEMORY
-
-
-@inner
-def _is_pair(left, right):
-    return 0 <= left <= MAX_ID and 0 <= right <= MAX_ID
 
 
 @method(PairIndexType, "_before_add")
 @quiet
 def _before_add(self, left, right, position):
-    if not _is_pair(left, right):
+    if not (0 <= left <= MAX_ID and 0 <= right <= MAX_ID):
         return status.INVALID
     return status.OK if position >= 0 and position < self.tokens.cells.size else status.OUT_OF_RANGE
 
@@ -218,28 +229,6 @@ def _add_many(self, left, right, positions):
     self.lists[entry + SIZE] = size + positions.size
     self.n_postings += positions.size
     return status.OK
-
-
-@inner
-def _forget(self, left, right):
-    """Drop the list of a pair; return a status."""
-    list_id = self.list_of.pop((left << 32) | right, -1)
-    if list_id < 0:
-        return status.MISSING
-    entry = WIDTH * list_id
-    self.n_postings -= self.lists[entry + SIZE]
-    self.garbage += self.lists[entry + ROOM]
-    self.lists[entry + START] = self.free_list
-    self.lists[entry + SIZE] = 0
-    self.lists[entry + ROOM] = 0
-    self.free_list = list_id
-    return status.OK
-
-
-@method(PairIndexType, "drop")
-@quiet
-def _drop(self, left, right):
-    return _forget(self, left, right)
 
 
 @method(PairIndexType, "span")
