@@ -90,7 +90,7 @@ from structures.priority_queues.count_buckets_cells import (
     SIBLING,
     UP,
     WORDS,
-    is_over,
+    has_higher_priority,
 )
 from structures.priority_queues.count_buckets_kernels import (
     CountBucketsType,
@@ -471,7 +471,9 @@ class CountBuckets(Counted[int]):
                 child = cells[bucket + side] if (bucket, side) != (END, LEFT) else END
                 if child != END:
                     assert cells[child + PARENT] == bucket, f"5: the parent of {child}"
-                    assert bucket == END or is_over(array, bucket, child), f"5: the priority of {child}"
+                    assert bucket == END or has_higher_priority(array, bucket, child), (
+                        f"5: the priority of {child}"
+                    )
                     order += subtree(child)
                 if side == LEFT:
                     order.append(bucket)

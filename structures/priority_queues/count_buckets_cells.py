@@ -152,13 +152,13 @@ def priority(cells, bucket):
 
 
 @inner
-def is_over(cells, bucket, other):
+def has_higher_priority(cells, bucket, other):
     """Return whether a bucket belongs above another in the treap."""
     return priority(cells, bucket) > priority(cells, other)
 
 
 @inner
-def near(cells, start, count):
+def find_near(cells, start, count):
     """Return the bucket of `count`, or else one of the two between which it belongs; search from `start`.
 
     From the end the search goes upwards: the bucket after the end has the least count.
@@ -189,7 +189,7 @@ def near(cells, start, count):
 @inner
 def at_or_above(cells, count):
     """Return the bucket of the least count that is `count` or greater, or the end."""
-    found = near(cells, END, count)
+    found = find_near(cells, END, count)
     is_below = found == END or cells[found + COUNT] < count
     return neighbor(cells, found, UP) if is_below else found
 
@@ -197,7 +197,7 @@ def at_or_above(cells, count):
 @inner
 def at_or_below(cells, count):
     """Return the bucket of the greatest count that is `count` or less, or the end."""
-    found = near(cells, END, count)
+    found = find_near(cells, END, count)
     is_above = found != END and cells[found + COUNT] > count
     return neighbor(cells, found, DOWN) if is_above else found
 
@@ -220,9 +220,9 @@ def attach(cells, parent, side, child):
 def rotate(cells, child):
     """Exchange a bucket and its parent in the treap, which keeps the order from left to right."""
     parent, side = cells[child + PARENT], side_of(cells, child)
-    inner = cells[child + LEFT + 1 - side]
+    middle = cells[child + LEFT + 1 - side]  # between the two in the order
     attach(cells, cells[parent + PARENT], side_of(cells, parent), child)
-    attach(cells, parent, side, inner)
+    attach(cells, parent, side, middle)
     attach(cells, child, 1 - side, parent)
 
 
@@ -237,7 +237,7 @@ def open_bucket(cells, bucket, count, beside):
     cells[bucket + LEFT] = END
     cells[bucket + RIGHT] = END
     attach(cells, beside, side, bucket)
-    while cells[bucket + PARENT] != END and is_over(cells, bucket, cells[bucket + PARENT]):
+    while cells[bucket + PARENT] != END and has_higher_priority(cells, bucket, cells[bucket + PARENT]):
         rotate(cells, bucket)
 
 
@@ -246,14 +246,14 @@ def close_bucket(cells, bucket):
     """Take an empty bucket out of the treap and out of the order."""
     left, right = cells[bucket + LEFT], cells[bucket + RIGHT]
     while left != END and right != END:
-        rotate(cells, left if is_over(cells, left, right) else right)
+        rotate(cells, left if has_higher_priority(cells, left, right) else right)
         left, right = cells[bucket + LEFT], cells[bucket + RIGHT]
     attach(cells, cells[bucket + PARENT], side_of(cells, bucket), left if left != END else right)
     unlink(cells, bucket + ORDER)
 
 
 @inner
-def slide(cells, key_cell, count):
+def recount_in_place(cells, key_cell, count):
     """Write the new count if a key is alone in its bucket and the order stays; return whether this was so."""
     bucket = cells[key_cell + BUCKET]
     place, roots, children = key_cell + SIBLING, bucket + CHILDREN, key_cell + CHILDREN

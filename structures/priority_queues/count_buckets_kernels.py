@@ -33,12 +33,12 @@ from structures.priority_queues.count_buckets_cells import (
     close_bucket,
     empty_cells,
     enter,
+    find_near,
     gather,
     leave,
-    near,
     neighbor,
     open_bucket,
-    slide,
+    recount_in_place,
     smallest,
 )
 from structures.status import INT64_MAX, INT64_MIN
@@ -110,7 +110,7 @@ def _give_cell(self, cell):
 @inner
 def _bucket(self, start, count):
     """Find or open the bucket of `count`, searching from `start`; return 0 if there is no memory."""
-    found = near(self.cells, start, count)
+    found = find_near(self.cells, start, count)
     if found != END and self.cells[found + COUNT] == count:
         return found
     bucket = _take_cell(self)
@@ -158,7 +158,7 @@ def _erase(self, cell):
 
 @inner
 def _move(self, cell, count):
-    if slide(self.cells, cell, count):
+    if recount_in_place(self.cells, cell, count):
         return status.OK
     bucket = _bucket(self, self.cells[cell + BUCKET], count)
     if bucket == 0:
@@ -309,7 +309,7 @@ def _min_count(self):
 @kernel
 def _keys_at(self, count):
     keys = new_words(self.size)
-    bucket = near(self.cells, END, count)
+    bucket = find_near(self.cells, END, count)
     n = 0
     if bucket != END and self.cells[bucket + COUNT] == count:
         n = gather(self.cells, bucket, keys, n)
