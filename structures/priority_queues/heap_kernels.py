@@ -12,7 +12,7 @@ from structures.base.container import pairs_of
 from structures.base.mapping import check_sizes
 from structures.base.struct_type import NumbersType, method, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
-from structures.primitives.memory import MOST_ITEMS, are_equal, copy_prefix, new_words
+from structures.primitives.memory import MOST_ITEMS, copy_prefix, new_words
 from structures.primitives.priorities import as_count, is_past_int32
 from structures.primitives.simd import ROW, larger, pointer_to, prefetch, rarely, smaller
 from structures.priority_queues.tournament_kernels import (
@@ -22,6 +22,8 @@ from structures.priority_queues.tournament_kernels import (
     first_entry,
     first_many,
     forget_all,
+    grow_tournament,
+    has_equal_entries,
     has_room,
     heap_fields,
     make_leaves,
@@ -33,12 +35,10 @@ from structures.priority_queues.tournament_kernels import (
 from structures.priority_queues.tournament_layout import (
     ABSENT,
     build,
-    copy_leaves,
     is_present,
     padded,
     place,
     rise,
-    words_for,
     write_leaf,
 )
 
@@ -119,17 +119,10 @@ def _start(self, n):
 
 @late
 def _grow(self, n_leaves):
-    """Grow to `n_leaves`: copy all leaves, and rebuild the levels above them."""
-    n_words = words_for(n_leaves)
-    ranks, ages, winners = new_words(n_words), new_words(n_words), new_words(n_words - n_leaves)
     free_ids = new_words(n_leaves)
-    copy_leaves(self.ranks, self.n, ranks)
-    copy_leaves(self.ages, self.n, ages)
     copy_prefix(self.free_ids, self.n - self.size, free_ids)
-    build(ranks, winners, ages)
-    self.ranks = ranks
-    self.ages = ages
-    self.winners = winners
+    if not grow_tournament(self, n_leaves):
+        return False
     self.free_ids = free_ids
     return True
 
@@ -347,13 +340,7 @@ def _pairs(self):
     return pairs_of(_to_arrays(self))
 
 
-@method(PlainHeapType, "equals")
-@kernel
-def _equals(self, other):
-    """Return whether both have the same pairs."""
-    priorities, payloads = _to_arrays(self)
-    other_priorities, other_payloads = _to_arrays(other)
-    return are_equal(priorities, other_priorities) and are_equal(payloads, other_payloads)
+method(PlainHeapType, "equals")(has_equal_entries)
 
 
 @method(PlainHeapType, "copy")

@@ -20,18 +20,13 @@ from structures.priority_queues.tournament_kernels import (
     copy_tournament,
     first_many,
     forget_all,
+    grow_tournament,
     heap_fields,
     is_in,
     make_leaves,
     n_leaves_of,
 )
-from structures.priority_queues.tournament_layout import (
-    build,
-    copy_leaves,
-    fill_absent,
-    padded,
-    words_for,
-)
+from structures.priority_queues.tournament_layout import build, fill_absent, padded
 
 _FEW = 1 << 10  # leaves; a smaller heap grows to four to eight times its size
 
@@ -124,17 +119,10 @@ def _start(self, n):
 
 @late
 def _grow(self, n_leaves):
-    """Grow to `n_leaves`: copy all leaves, and rebuild the levels above them."""
-    n_words = words_for(n_leaves)
-    ranks, ages, winners = new_words(n_words), new_words(n_words), new_words(n_words - n_leaves)
     key_of = new_words(n_leaves * self.by_age)
-    copy_leaves(self.ranks, self.n, ranks)
-    copy_leaves(self.ages, self.n, ages)
     copy_prefix(self.key_of, self.n * self.by_age, key_of)
-    build(ranks, winners, ages)
-    self.ranks = ranks
-    self.ages = ages
-    self.winners = winners
+    if not grow_tournament(self, n_leaves):
+        return False
     self.key_of = key_of
     return True
 

@@ -31,6 +31,7 @@ from structures.primitives.sorting import BYTES, sort_entries
 from structures.priority_queues.tournament_layout import (
     ABSENT,
     build,
+    copy_leaves,
     fill_absent,
     ids_up_to,
     is_present,
@@ -97,6 +98,20 @@ def make_leaves(self, n_leaves, with_ages):
 def n_leaves_of(self):
     """Return how many ids there is room for."""
     return self.ranks.size - self.winners.size
+
+
+@inner
+def grow_tournament(self, n_leaves):
+    """Grow to `n_leaves`: copy all leaves, and rebuild the levels above them."""
+    n_words = words_for(n_leaves)
+    ranks, ages, winners = new_words(n_words), new_words(n_words), new_words(n_words - n_leaves)
+    copy_leaves(self.ranks, self.n, ranks)
+    copy_leaves(self.ages, self.n, ages)
+    build(ranks, winners, ages)
+    self.ranks = ranks
+    self.ages = ages
+    self.winners = winners
+    return True
 
 
 @kernel
@@ -487,11 +502,11 @@ def _change_many(self, keys, numbers, is_sum):
 
 @method(HeapType, "equals")
 @kernel
-def _equals(self, other):
-    """Return whether both have the same keys with the same priorities, in the same order."""
-    keys, priorities = self.to_arrays()
-    other_keys, other_priorities = other.to_arrays()
-    return are_equal(keys, other_keys) and are_equal(priorities, other_priorities)
+def has_equal_entries(self, other):
+    """Return whether both heaps have the same entries in the same order."""
+    first, second = self.to_arrays()
+    other_first, other_second = other.to_arrays()
+    return are_equal(first, other_first) and are_equal(second, other_second)
 
 
 @kernel

@@ -130,6 +130,7 @@ _KEYED: _Meanings = {
     Operation.ADD: lambda model, key, number: _status(model.add, key, number),
     Operation.SET: lambda model, key, number: _status(model.__setitem__, key, number),
     Operation.REMOVE: lambda model, key, number: _status(model.__delitem__, key),
+    Operation.GET: lambda model, key, number: (1, model.get(key, number)),
     Operation.CONTAINS: lambda model, key, number: (key in model, len(model)),
     Operation.COPY: _nothing,
     Operation.RESERVE: _nothing,
@@ -137,7 +138,6 @@ _KEYED: _Meanings = {
 }
 _MAP: _Meanings = {
     **_KEYED,
-    Operation.GET: lambda model, key, number: (1, model.get(key, number)),
     Operation.POP: lambda model, key, number: (0, model.pop(key, number)),
 }
 
@@ -250,7 +250,6 @@ def _keys_in(model: Any, key: int, number: Any) -> tuple[int, int]:
 _HEAP: _Meanings = {
     **_KEYED,
     Operation.SUB: lambda model, key, number: _status(model.sub, key, number),
-    Operation.GET: lambda model, key, number: (1, model.get(key, number)),
     Operation.PEEK: lambda model, key, number: model.peek() if model else (0, 0),
     Operation.POP: lambda model, key, number: model.pop((0, 0)),
     Operation.POP_MANY: lambda model, key, number: _sums(model.pop_many(key % 8)),
