@@ -76,18 +76,6 @@ def test_verbs_inside_njit():
     assert (ends, size) == ((0, 0, 0, 0), 0)
 
 
-@pytest.mark.reads_statuses
-def test_add_many_restores_numbers_that_do_not_fit_the_deltas():
-    @njit
-    def update(buckets, keys, deltas):
-        return buckets.add_many(keys, deltas)
-
-    buckets = CountBuckets({1: 2**40, 2: 1})
-    before = buckets.copy()
-    assert update(buckets, np.array([1, 2]), np.array([1, -5], np.int32)) == (NEGATIVE, 1)
-    assert buckets == before
-
-
 # ------------------------------------------------------------------------------------ shape and growth
 @pytest.mark.parametrize(
     "counts",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from structures import MaxHeap, MinHeap, kernel
+from structures import CountBuckets, IndexedMaxHeap, IndexedMinHeap, MaxHeap, MinHeap, kernel
 from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, NOT_A_NUMBER, OK
 from structures.testing import LANGUAGES, HeapMachine, HeapModel, check_program, counts, keys, random_program
 
@@ -338,19 +338,22 @@ def _use(heap, keys, deltas):
     return status, failed, again, no_room, popped, counts, missing, left, arrays, heap.peek(), heap.pop()
 
 
-@pytest.mark.parametrize(("heap_class", "dtype"), KINDS, ids=NAMES)
+@pytest.mark.parametrize(
+    ("heap_class", "dtype"), [*KINDS, (IndexedMaxHeap, "int64"), (IndexedMinHeap, "float32")]
+)
 def test_verbs_inside_njit(heap_class, dtype):
+    n_keys = () if heap_class in (MaxHeap, MinHeap) else (100,)
+    heap = heap_class(*n_keys, dtype=dtype)
+    greatest_first = heap_class in (MaxHeap, IndexedMaxHeap)
     given = np.array([5, 6, 5, 7]), np.array([1, 2, 3, 6], dtype)
-    status, failed, again, no_room, popped, numbers, missing, left, arrays, peeked, top = _use(
-        heap_class(dtype=dtype), *given
-    )
+    status, failed, again, no_room, popped, numbers, missing, left, arrays, peeked, top = _use(heap, *given)
     assert (status, failed, again, no_room) == (OK, 4, (NEGATIVE, 1), NO_MEMORY)
-    first = [(5, 7), (7, 6)] if heap_class is MaxHeap else [(6, 2), (7, 6)]
+    first = [(5, 7), (7, 6)] if greatest_first else [(6, 2), (7, 6)]
     assert list(zip(popped.tolist(), numbers.tolist(), strict=True)) == first
     assert numbers.dtype == dtype
     assert missing == (-1, 0, False, NEGATIVE)
     assert left == 1
-    assert [array.tolist() for array in arrays] == ([[6], [2]] if heap_class is MaxHeap else [[5], [7]])
+    assert [array.tolist() for array in arrays] == ([[6], [2]] if greatest_first else [[5], [7]])
     assert (peeked, top) == ((0, 0), (0, 0))
 
 
@@ -394,18 +397,22 @@ def test_not_a_number_inside_njit():
 
 
 @pytest.mark.parametrize(
-    ("count", "deltas"),
-    [(2**40, np.array([1, -5], np.int32)), (2**40, np.array([1, -5], np.int8)), (2.5, np.array([1, -5]))],
-    ids=["int32", "int8", "int64-float"],
+    ("container", "count", "dtype"),
+    [
+        (MaxHeap, 2**40, "int32"),
+        (MaxHeap, 2**40, "int8"),
+        (MaxHeap, 2.5, "int64"),
+        pytest.param(CountBuckets, 2**40, "int32", marks=pytest.mark.reads_statuses),
+    ],
 )
-def test_add_many_restores_numbers_that_do_not_fit_the_deltas(count, deltas):
+def test_add_many_restores_numbers_that_do_not_fit_the_deltas(container, count, dtype):
     @njit
     def update(heap, keys, deltas):
         return heap.add_many(keys, deltas)
 
-    heap = MaxHeap({1: count, 2: 1})
+    heap = container({1: count, 2: 1})
     before = heap.copy()
-    assert update(heap, np.array([1, 2]), deltas) == (NEGATIVE, 1)
+    assert update(heap, np.array([1, 2]), np.array([1, -5], dtype)) == (NEGATIVE, 1)
     assert heap == before
 
 
