@@ -82,9 +82,12 @@ from structures.sorted_maps.sorted_map_kernels import (
     SortedMapType,
     count_within,
     entries_within,
+    entry_of_rank,
     nearest,
     nearest_many,
     new_sorted_map,
+    peek_end,
+    pop_end,
     remove_and_return,
     remove_within,
     sorted_map_of,
@@ -387,10 +390,11 @@ class SortedMap(Map[Key, Number]):
         return default
 
     # --------------------------------------------------------------------------------------- both ends
-    def _at_end(self, verb: Any, default: Any) -> Any:
+    def _at_end(self, verb: Any, is_least: bool, default: Any) -> Any:
         """Return what a kernel reads or removes at an end; of an empty map the default, or raise."""
-        if len(self):
-            return verb(self)
+        has_keys, key, value = verb(self, is_least)
+        if has_keys:
+            return key, value
         if default is NOT_GIVEN:
             raise error(EMPTY, type(self).__name__)
         return default
@@ -421,7 +425,7 @@ class SortedMap(Map[Key, Number]):
         >>> SortedMap({7: 2, 9: 5}).peek_min()
         (7, 2)
         """
-        return self._at_end(self._kernels.peek_min, default)
+        return self._at_end(peek_end, True, default)
 
     def peek_max(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Return (key, value) of the greatest key.
@@ -449,7 +453,7 @@ class SortedMap(Map[Key, Number]):
         >>> SortedMap({7: 2, 9: 5}).peek_max()
         (9, 5)
         """
-        return self._at_end(self._kernels.peek_max, default)
+        return self._at_end(peek_end, False, default)
 
     def pop_min(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Remove the least key; return (key, value).
@@ -478,7 +482,7 @@ class SortedMap(Map[Key, Number]):
         >>> m.pop_min(), len(m)
         ((7, 2), 1)
         """
-        return self._at_end(self._kernels.pop_min, default)
+        return self._at_end(pop_end, True, default)
 
     def pop_max(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Remove the greatest key; return (key, value).
@@ -507,7 +511,7 @@ class SortedMap(Map[Key, Number]):
         >>> m.pop_max(), len(m)
         ((8, 5), 1)
         """
-        return self._at_end(self._kernels.pop_max, default)
+        return self._at_end(pop_end, False, default)
 
     # ---------------------------------------------------------------------------------- neighbors of a key
     def floor(self, key: Any, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
@@ -812,11 +816,12 @@ class SortedMap(Map[Key, Number]):
         (20, 2)
         """
         i = int64(i, "i")
-        if not 0 <= i < len(self):
-            if default is not NOT_GIVEN:
-                return default
+        is_there, key, value = entry_of_rank(self, i)
+        if is_there:
+            return key, value
+        if default is NOT_GIVEN:
             raise IndexError(f"rank {i} is out of range for {len(self)} keys")
-        return self._kernels.select(self, i)
+        return default
 
     # ------------------------------------------------------------------------------------------- ranges
     def count(self, low: Any = None, high: Any = None) -> int:

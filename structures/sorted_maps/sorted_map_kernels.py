@@ -499,6 +499,25 @@ def _pop_max(self, default=(0, 0)):
     return _pop_end(self, INT64_MAX, default)
 
 
+# For Python: whether there is an entry, and which, in one call, during which the map is locked.
+@quiet
+def peek_end(self, is_least):
+    """Return whether there are keys, and the entry of the least or the greatest one."""
+    place = NONE
+    if self.size > 0:
+        place = first_leaf(self) if is_least else last_place(self)
+    key, value = entry_at(self, place, (0, 0))
+    return place != NONE, key, value
+
+
+@quiet
+def pop_end(self, is_least):
+    """Remove the least or the greatest key; return whether there was one, and its entry."""
+    has_keys = self.size > 0
+    key, value = _pop_end(self, INT64_MIN if is_least else INT64_MAX, (0, 0))
+    return has_keys, key, value
+
+
 # -------------------------------------------------------------------------------------- neighbors of a key
 @inner
 def place_before(self, order, or_at):
@@ -598,6 +617,13 @@ def _select(self, i, default=(0, 0)):
     if i >= 0 and i < self.size:
         place, _ = path_at(self.rows, self.root, self.height, i, local_words(MAX_HEIGHT))
     return entry_at(self, place, default)
+
+
+@quiet
+def entry_of_rank(self, i):
+    """Return whether there is a key with rank `i`, and its entry."""
+    key, value = _select(self, i, (0, 0))
+    return i >= 0 and i < self.size, key, value
 
 
 @method(SortedMapType, "rank_many")
