@@ -1,20 +1,19 @@
 """``HuggingFaceTokenizer``: a tokenizer with the methods of transformers that most programs call.
 
-It does not require transformers. :func:`bpe.hf.wrap` has all methods, and does.
+It does not require transformers. What :func:`bpe.hf.wrap` returns has all methods, but requires the package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from bpe.encoding.padding import pad_batch
 from bpe.pipeline.preparation import Preparation
 from bpe.splitting.specials import SpecialOptions
+from bpe.support.integers import as_integer
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary.byte_level import text_of
 from bpe.vocabulary.extras import ROLES
@@ -33,7 +32,7 @@ class Batch(dict[str, Any]):
 
 
 class _RoleId:
-    """The id of the token of a role, such as ``eos_token_id``; it can be set, and so the token is."""
+    """The id of the token of a role, such as ``eos_token_id``; setting it sets the token, too."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.token = name.removesuffix("_id")
@@ -45,7 +44,7 @@ class _RoleId:
         return None if token is None else adapter.convert_tokens_to_ids(token)
 
     def __set__(self, adapter: HuggingFaceTokenizer, token_id: int | None) -> None:
-        token = None if token_id is None else adapter.convert_ids_to_tokens([token_id])[0]
+        token = None if token_id is None else adapter.convert_ids_to_tokens(token_id)
         setattr(adapter, self.token, token)
 
 
@@ -116,13 +115,13 @@ class HuggingFaceTokenizer:
         self.padding_side, self.truncation_side = padding_side, truncation_side
         self.model_max_length = model_max_length
         for role in ROLES:
-            setattr(self, f"{role}_token", roles.pop(f"{role}_token", None))
-            if getattr(self, f"{role}_token") is None:
+            token = roles.pop(f"{role}_token", None)
+            if token is None:
                 setattr(self, f"{role}_token_id", tokenizer.role_ids.get(role))
-            elif getattr(self, f"{role}_token") not in self._ids:
-                raise ValueError(
-                    f"{role}_token is {getattr(self, f'{role}_token')!r:.80}, which is not a token"
-                )
+            elif token in self._ids:
+                setattr(self, f"{role}_token", token)
+            else:
+                raise ValueError(f"{role}_token is {token!r:.80}, which is not a token")
         if roles:
             raise TypeError(f"HuggingFaceTokenizer has no option {next(iter(roles))!r}")
 
@@ -208,15 +207,23 @@ class HuggingFaceTokenizer:
         room = length - n_around if truncation else None
         rows, spans = self._encoded(texts, split_special_tokens, return_offsets_mapping)
         rows = [[*around[0], *self._cut(row, room), *around[1]] for row in rows]
-        nowhere = [[(0, 0)] * len(ids) for ids in around]
-        spans = [[*nowhere[0], *self._cut(span, room), *nowhere[1]] for span in spans]
+        no_span = [[(0, 0)] * len(ids) for ids in around]
+        spans = [[*no_span[0], *self._cut(span, room), *no_span[1]] for span in spans]
         masks = [[1] * len(row) for row in rows]
         if padding not in (False, "do_not_pad"):
-            rows, masks = self._padded(rows, length if padding == "max_length" else None)
-            spans = [
-                self._beside(span, [(0, 0)] * (len(row) - len(span)))
-                for row, span in zip(rows, spans, strict=False)  # there may be no spans
-            ]
+            if self.pad_token_id is None:
+                raise ValueError(
+                    "there is no pad_token to pad with: set it, as in hf.pad_token = hf.eos_token"
+                )
+            width = length if padding == "max_length" else max(map(len, rows), default=0)
+            width = as_integer(width, "max_length")
+            if not 0 <= width < 2**32:
+                raise ValueError(f"max_length must be in [0, 2**32), not {width}")
+            if self.padding_side not in ("right", "left"):
+                raise ValueError(f"padding_side must be 'right' or 'left', not {self.padding_side!r}")
+            rows = [self._padded(row, width, self.pad_token_id) for row in rows]
+            masks = [self._padded(mask, width, 0) for mask in masks]
+            spans = [self._padded(span, width, (0, 0)) for span in spans]
         if return_tensors and len({*map(len, rows)}) > 1:
             raise ValueError(
                 "an array requires rows of equal length: pass padding=True, "
@@ -248,28 +255,15 @@ class HuggingFaceTokenizer:
         return rows, spans
 
     def _cut(self, row: list[T], room: int | None) -> list[T]:
-        """Return what stays of a row, from the side that is not cut."""
+        """Return at most `room` elements of a row, cut on `truncation_side`."""
         if room is None or len(row) <= room:
             return row
         return row[:room] if self.truncation_side == "right" else row[len(row) - room :]
 
-    def _beside(self, row: list[T], padding: list[T]) -> list[T]:
+    def _padded(self, row: list[T], width: int, filler: T) -> list[T]:
+        """Return a row with at least `width` elements; a longer row stays as it is."""
+        padding = [filler] * (width - len(row))
         return row + padding if self.padding_side == "right" else padding + row
-
-    def _padded(self, rows: list[list[int]], length: int | None) -> tuple[list[list[int]], list[list[int]]]:
-        """Return rows that are padded to this length, or to the longest, and masks; longer rows stay."""
-        if self.pad_token_id is None:
-            raise ValueError("there is no pad_token to pad with: set it, as in hf.pad_token = hf.eos_token")
-        offsets = np.cumsum([0, *map(len, rows)])
-        ids = np.fromiter(chain.from_iterable(rows), np.int64, int(offsets[-1]))
-        options: dict[str, Any] = {"pad_id": self.pad_token_id, "side": self.padding_side}
-        padded, mask = pad_batch(ids, offsets, length=length, **options)
-        width = padded.shape[1]
-        each = [*zip(rows, padded.tolist(), mask.astype(np.int64).tolist(), strict=True)]
-        return (
-            [row if len(row) > width else longer for row, longer, _ in each],
-            [[1] * len(row) if len(row) > width else ones for row, _, ones in each],
-        )
 
     def encode(self, text: str, **options: Any) -> Any:
         """Return the "input_ids" of a call with the same arguments."""

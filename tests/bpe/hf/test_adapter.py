@@ -154,6 +154,12 @@ def test_errors(hf, folder):
     ]:
         with pytest.raises(ValueError, match=message):
             hf(["the", "sea shore"], **wrong)
+    for length in (-1, 2**32):
+        with pytest.raises(ValueError, match="max_length must be in"):
+            hf("the", padding="max_length", max_length=length)
+    unknown_side = bpe.hf.HuggingFaceTokenizer(hf.tokenizer, pad_token="<|pad|>", padding_side="top")
+    with pytest.raises(ValueError, match="padding_side must be 'right' or 'left', not 'top'"):
+        unknown_side(["the", "sea shore"], padding=True)
     with pytest.raises(AttributeError, match="labels"):
         _ = hf("a").labels
     with pytest.raises(TypeError, match=r"takes a bpe\.Tokenizer, not str"):
