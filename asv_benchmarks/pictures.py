@@ -84,9 +84,9 @@ SETTINGS = {
 }
 
 
-def canvas(width: float, height: float) -> tuple[Figure, Any]:
-    """Return a figure of so many inches, and its axes."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+def canvas(height: float) -> tuple[Figure, Any]:
+    """Return a figure of this height in inches, seven wide, and its axes."""
+    figure = Figure(figsize=(7, height), layout="constrained")
     return figure, figure.subplots()
 
 
@@ -140,7 +140,7 @@ def speed_of_all(folder: Path, text: str, title: str, times: int) -> Figure:
     rows = list(speeds(folder, text, times))
     for name, *seconds in rows:
         click.echo(f"{name}: {', '.join(f'{1e-6 / each:.3g} MB/s' for each in seconds)}")
-    figure, axes = canvas(7, 0.7 + 0.55 * len(rows))
+    figure, axes = canvas(0.7 + 0.55 * len(rows))
     for shift, alpha, label, seconds in (
         (-0.2, 0.55, "first pass", [row[1] for row in rows]),
         (0.2, 1.0, "afterwards", [row[2] for row in rows]),
@@ -171,7 +171,7 @@ def tokens_by_script(folder: Path, text: str) -> Figure:
             documents.setdefault(script, []).append(document)
     shown = {script: "".join(documents[script])[:1_000_000] for script in SCRIPTS if script in documents}
     names = {"Hiragana": "Japanese", "Han": "Chinese", "Hangul": "Korean"}
-    figure, axes = canvas(7, 1 + 0.42 * len(shown))
+    figure, axes = canvas(1 + 0.42 * len(shown))
     for n, name in enumerate(PATTERNS):
         pair = Pair(folder, name)
         rates = []
@@ -192,7 +192,7 @@ def merge_tree(tok: bpe.Tokenizer, word: str) -> Figure:
     """Draw how a word becomes one token, merge by merge; a box has the number of its merge."""
     merges = dict(enumerate(tok.merges, start=256))
     (root,) = tok.encode(word)
-    figure, axes = canvas(7, 4)
+    figure, axes = canvas(4)
     n_leaves = 0
 
     def place(number: int) -> tuple[float, int]:
@@ -229,7 +229,7 @@ def speed_by_length(folder: Path, text: str) -> Figure:
         "tiktoken": pair.of_theirs,
         "tokenizers": tokenizers_encoder(folder),
     }
-    figure, axes = canvas(7, 4)
+    figure, axes = canvas(4)
     texts = [text[: length + 1] for length in LENGTHS if length <= len(text)]
     for name, encode in sides.items():
         n_bytes, speeds = [], []
@@ -248,7 +248,7 @@ def speed_by_length(folder: Path, text: str) -> Figure:
 
 def heap_against_heapq(seconds: float) -> Figure:
     """Draw nanoseconds an operation by the number of operations, of both kinds of work."""
-    figure, axes = canvas(7, 4)
+    figure, axes = canvas(4)
     works: dict[str, list[list[float]]] = {"push all, pop all": [], "add, add, subtract, pop": []}
     for n in SIZES:
         chance = np.random.default_rng(1)
@@ -292,7 +292,7 @@ def size_of_vocabulary(counts: bpe.WordCounts, text: str) -> Figure:
     largest = bpe.train(counts, vocab_size=max(VOCABULARY_SIZES), progress=False)
     n_bytes = len(text.encode())
     rates = [n_bytes / largest.with_vocab_size(size).count(text) for size in VOCABULARY_SIZES]
-    figure, axes = canvas(7, 3.5)
+    figure, axes = canvas(3.5)
     axes.semilogx(VOCABULARY_SIZES, rates, "o-")
     axes.set_xticks(VOCABULARY_SIZES, [f"{size:,}" for size in VOCABULARY_SIZES], rotation=30)
     axes.minorticks_off()
