@@ -11,10 +11,9 @@ for longer: only what is slower every time is called slower. Figures of memory c
 
 The last line is the geometric mean of how many times as fast the second commit is, over all benchmarks. The
 exit code is 0 where nothing is slower; 1 where something is, or the mean is below 0.98; 2 where nothing could
-be compared. What
-fails in BASE, for want of a function for instance, is listed and not compared; what fails in CHANGED alone
-counts as slower. Both run with the packages that are installed here, and have compiled code of their own;
-their sources stay in ``env/sources``, for the next time.
+be compared. What fails in BASE, because a function is missing for instance, is listed and not compared; what
+fails in CHANGED alone counts as slower. Both run with the packages that are installed here, and have compiled
+code of their own; their sources stay in ``env/sources``, for the next time.
 
 The factor is 1.25: with four times as many programs as processors, benchmarks of the same code differed by up
 to 1.10; merging that was made to do half as much again, by 1.2 to 1.6. ``--bench`` takes a regular
