@@ -11,7 +11,7 @@
 * :class:`TiktokenEncoding`: a tokenizer with the methods of tiktoken
 * :class:`Corpus`, :class:`WordCounts`, :func:`count_words`: text from files, and the counts of its pieces
 * :class:`SuperBPE`, :class:`Boundless`: two ways to learn tokens that join words
-* :class:`RunCounts`, :func:`count_runs`: counts with rows of pieces, to learn such tokens from
+* :class:`RunCounts`, :func:`count_runs`: counts of words and of runs of words, to learn such tokens from
 * :mod:`bpe.ids`: more text after ids, whether a text gives them, two tokenizers over one text
 * :mod:`bpe.hf`: for programs that take a tokenizer of Hugging Face's transformers
 * :func:`temperature_weights`: how much each source counts, from their sizes
