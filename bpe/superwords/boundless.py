@@ -70,7 +70,7 @@ class Boundless:
             joins(self.parts)  # raises
 
 
-__test__ = {"Boundless": Boundless}  # doctest passes over a class that has the name of another module
+__test__ = {"Boundless": Boundless}  # doctest skips a class whose __module__ is another module
 
 
 @kernel

@@ -121,9 +121,8 @@ def concatenated(
     all_ids, n = np.full(1 << 10, GAP, np.int32), 1
     for ids in map_in_threads(ids_of_batch, batches, threads):
         if n + len(ids) > len(all_ids):
-            all_ids.resize(
-                n + len(ids) + n // 2, refcheck=False
-            )  # the system moves its pages, without a copy
+            # The system moves the pages of a large array, without a copy.
+            all_ids.resize(n + len(ids) + n // 2, refcheck=False)
         all_ids[n : n + len(ids)] = ids
         n += len(ids)
     all_ids.resize(n, refcheck=False)
