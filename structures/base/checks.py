@@ -29,22 +29,10 @@ from structures.compiling.dispatchers import reads_statuses
 from structures.compiling.numba_private import RETCODE_USEREXC
 from structures.status import Failure
 
-_STATUS_VERBS = frozenset(
-    (
-        *(
-            "add",
-            "add_many",
-            "append",
-            "appendleft",
-            "change",
-            "compact",
-            "drop",
-            "extend",
-            "improve",
-        ),
-        *("merge", "push", "remove", "reserve", "set", "set_many", "sub", "union_many", "update"),
-    )
-)
+_STATUS_VERBS = {
+    *("add", "add_many", "append", "appendleft", "change", "compact", "drop", "extend", "improve", "merge"),
+    *("push", "remove", "reserve", "set", "set_many", "sub", "union_many", "update"),
+}
 """The verbs whose result, or its first item, is a status if it is below 0."""
 
 

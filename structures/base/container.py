@@ -32,7 +32,7 @@ from structures.compiling.jit import quiet, twin
 from structures.compiling.numba_private import Signature
 from structures.compiling.without_jit import PlainContainer
 from structures.primitives.memory import MOST_ITEMS
-from structures.status import INT64_MAX, INT64_MIN, dtype_name, error, int64
+from structures.status import INT64_MAX, INT64_MIN, OK, dtype_name, error, int64
 
 
 # ------------------------------------------------------------------------------------- the Python class
@@ -74,10 +74,101 @@ def named_by_package(*classes: type) -> dict[str, type]:
 _SHOWN, _FEW = 3, 10_000  # entries in a repr, in a container of how many at most
 
 
+class _NotGiven:
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+NOT_GIVEN: Any = _NotGiven()  # instead of a default
+
+
 @method(StructType, "_size")
 @quiet
 def _size(self):
     return self.size
+
+
+# For Python: the status of a verb that may find nothing, and what it finds, in one call, during which the
+# container is locked. Between two calls, another thread might empty it.
+@method(StructType, "_checked_get")
+@quiet
+def _checked_get(self, key):
+    return self._before_getitem(key), self.get(key)
+
+
+@method(StructType, "_checked_select")
+@quiet
+def _checked_select(self, i):
+    return self._before_select(i), self.select(i)
+
+
+@method(StructType, "_checked_peek")
+@quiet
+def _checked_peek(self):
+    return self._before_peek(), self.peek()
+
+
+@method(StructType, "_checked_peek_min")
+@quiet
+def _checked_peek_min(self):
+    return self._before_peek_min(), self.peek_min()
+
+
+@method(StructType, "_checked_peek_max")
+@quiet
+def _checked_peek_max(self):
+    return self._before_peek_max(), self.peek_max()
+
+
+@method(StructType, "_checked_pop")
+@quiet
+def _checked_pop(self):
+    return self._before_pop(), self.pop()
+
+
+@method(StructType, "_checked_pop_key")
+@quiet
+def _checked_pop_key(self, key):
+    return self._before_pop(key), self.pop(key)
+
+
+@method(StructType, "_checked_pop_min")
+@quiet
+def _checked_pop_min(self):
+    return self._before_pop_min(), self.pop_min()
+
+
+@method(StructType, "_checked_pop_max")
+@quiet
+def _checked_pop_max(self):
+    return self._before_pop_max(), self.pop_max()
+
+
+@method(StructType, "_checked_popleft")
+@quiet
+def _checked_popleft(self):
+    return self._before_popleft(), self.popleft()
+
+
+@method(StructType, "_checked_replace")
+@quiet
+def _checked_replace(self, one, other):
+    failure = self._before_replace(one, other)
+    if failure < 0:
+        return failure, self.peek()
+    return failure, self.replace(one, other)
+
+
+@method(StructType, "_checked_max_count")
+@quiet
+def _checked_max_count(self):
+    return self._before_max_count(), self.max_count()
+
+
+@method(StructType, "_checked_min_count")
+@quiet
+def _checked_min_count(self):
+    return self._before_min_count(), self.min_count()
 
 
 if TYPE_CHECKING:
@@ -100,6 +191,7 @@ class Facade(_Proxy, metaclass=ContainerClass):
     * ``_type.entries.name(self, ...)``: the same, where other arguments are checked integers and floats
     * ``_like(made)``: what a kernel has made, as an instance of this class
     * ``_done(status, what)``: raises the exception of a status below 0
+    * ``_checked("_checked_pop", ...)``: what a verb finds, a default, or an exception, in one call
     * ``_room(n, name)``: a checked number of items
     * ``_content()``: the arrays that ``==`` compares; a subclass may replace it
 
@@ -214,6 +306,15 @@ class Facade(_Proxy, metaclass=ContainerClass):
         """Raise the exception of a failed status; `what` is the subject of its message."""
         if status < 0:
             raise error(status, what)
+
+    def _checked(self, verb: str, *numbers: Any, what: object = None, default: Any = NOT_GIVEN) -> Any:
+        """Return what a verb finds; if it finds nothing, the default, or raise with `what` as the subject."""
+        failure, found = getattr(self._type.entries, verb)(self, *numbers)
+        if failure == OK:
+            return found
+        if default is NOT_GIVEN:
+            raise error(failure, type(self).__name__ if what is None else what)
+        return default
 
     @staticmethod
     def _is_int64(key: Any) -> bool:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from structures import status
-from structures.base.mapping import NOT_GIVEN, Keyed, KeyedType
+from structures.base.container import NOT_GIVEN
+from structures.base.mapping import Keyed, KeyedType
 from structures.base.struct_type import method
 from structures.base.typing import Default, Number
 from structures.compiling.jit import inner, kernel, quiet
@@ -127,10 +128,6 @@ class Counted(Keyed[int, Number]):
         """
         self._done(self._type.entries.sub(self, int64(key), self._number(n, "n")), key)
 
-    def _must_have_keys(self) -> None:
-        if not len(self):
-            raise error(status.EMPTY, type(self).__name__)
-
     def peek(self) -> tuple[int, Number]:
         """Return (key, priority) of the top; of equal priorities, the one that :meth:`pop` would return.
 
@@ -154,8 +151,7 @@ class Counted(Keyed[int, Number]):
         >>> MinHeap({9: 2, 7: 5, 8: 2}).peek()
         (8, 2)
         """
-        self._must_have_keys()
-        return self._type.entries.peek(self)
+        return self._checked("_checked_peek")
 
     def pop(self, *unnamed: Any, default: Default = NOT_GIVEN) -> tuple[int, Number] | Default:
         """Remove the top; return its (key, priority).
@@ -194,10 +190,7 @@ class Counted(Keyed[int, Number]):
             raise TypeError(
                 "pop() removes the top: to remove a key, del h[key]; a default is pop(default=...)"
             )
-        if default is not NOT_GIVEN and not len(self):
-            return default
-        self._must_have_keys()
-        return self._type.entries.pop(self)
+        return self._checked("_checked_pop", default=default)
 
     def replace(self, key: int, priority: Any) -> tuple[int, Number]:
         """Remove the top and set `key` to `priority`; return (key, priority) of the old top.
@@ -234,8 +227,7 @@ class Counted(Keyed[int, Number]):
         key, priority = int64(key), self._number(priority, self._noun)
         if priority != priority:
             raise error(status.NOT_A_NUMBER, key)
-        self._must_have_keys()
-        return self._type.entries.replace(self, key, priority)
+        return self._checked("_checked_replace", key, priority)
 
     def pop_many(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Remove and return the first `k` entries, or all if there are fewer, in the order of :meth:`pop`.

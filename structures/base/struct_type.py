@@ -272,7 +272,7 @@ def _cast_to_borrowed(context, builder, from_type, to_type, value):
     return borrow(context, builder, from_type, value)
 
 
-def _slot_of(name: str) -> int:
+def _offset_of(name: str) -> int:
     """Return at which byte of a container object Python keeps an attribute.
 
     To read it there takes a nanosecond; by its name it takes 100, as a str of the name is made and hashed.
@@ -284,14 +284,14 @@ def _slot_of(name: str) -> int:
     return list(words).index(id(mark)) * sizeof(c_void_p)
 
 
-_MEMINFO_SLOT = _slot_of("_meminfo")
+_MEMINFO_OFFSET = _offset_of("_meminfo")
 
 
 def _unbox(owner: StructType, obj: Any, c: Any) -> tuple[Any, Any]:
     """Read a container object: return the container, as a new reference, and its borrowed pointer."""
-    slot = cgutils.pointer_add(c.builder, obj, _MEMINFO_SLOT, c.pyapi.pyobj.as_pointer())
+    place = cgutils.pointer_add(c.builder, obj, _MEMINFO_OFFSET, c.pyapi.pyobj.as_pointer())
     struct = cgutils.create_struct_proxy(owner)(c.context, c.builder)
-    struct.meminfo = c.unbox(MemInfoPointer(types.voidptr), c.builder.load(slot)).value
+    struct.meminfo = c.unbox(MemInfoPointer(types.voidptr), c.builder.load(place)).value
     value = struct._getvalue()
     return value, borrow(c.context, c.builder, owner, value)
 

@@ -167,7 +167,10 @@ _PAUSE = 0.002
 
 @functools.cache
 def others_may_write(folder: str, source: str) -> bool:
-    """Return whether anyone but this user and the owner of a source file can write to its cache folder."""
+    """Return whether everybody can write to a cache folder, or it is not of this user or a source's owner.
+
+    A group that may write is trusted: with umask 002, it is usually one of the user alone.
+    """
     if not hasattr(os, "getuid"):
         return False
     trusted = {0, os.getuid(), os.stat(source).st_uid}
@@ -269,13 +272,13 @@ class KernelCache(FunctionCache):
 _remedies_given: set[str] = set()
 
 
-def warn_once(problem: str, folder: str) -> None:
-    """Warn once in a process, however many folders have the problem; say what kind of folder has not."""
-    if folder in _remedies_given:
+def warn_once(problem: str, remedy: str) -> None:
+    """Warn once in a process, however many folders have the problem; `remedy` is a kind of folder without it."""
+    if remedy in _remedies_given:
         return
-    _remedies_given.add(folder)
+    _remedies_given.add(remedy)
     warnings.warn(
-        f"{problem}: kernels are compiled again in every process. Set NUMBA_CACHE_DIR to a {folder}.",
+        f"{problem}: kernels are compiled again in every process. Set NUMBA_CACHE_DIR to a {remedy}.",
         RuntimeWarning,
         stacklevel=2,
     )

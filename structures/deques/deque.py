@@ -46,7 +46,6 @@ from structures.deques.deque_kernels import TYPES, DequeType, deque_of, new_dequ
 from structures.status import (
     DTYPE_HINT,
     as_array,
-    error,
     float32_array,
     float64_array,
     int64,
@@ -163,22 +162,20 @@ class Deque(OfNumbers, Generic[Number]):
         """Return a value in the range of the dtype, or raise."""
         return number(value, "value", self.dtype)
 
-    def _index(self, index: int) -> int:
-        """Return an index, or raise if there is no such element."""
-        place, n = int64(index, "index"), len(self)
-        if not -n <= place < n:
-            raise IndexError(f"index {place} is out of range for {n} elements")
-        return place
-
-    def _must_not_be_empty(self) -> None:
-        if not len(self):
-            raise error(status.NO_ELEMENT, type(self).__name__)
+    def _out_of_range(self, place: int) -> IndexError:
+        return IndexError(f"index {place} is out of range for {len(self)} elements")
 
     def __getitem__(self, index: int) -> Number:
-        return self._type.entries.get(self, self._index(index), 0)
+        place = int64(index, "index")
+        failure, value = self._type.entries._checked_get(self, place)
+        if failure < 0:
+            raise self._out_of_range(place)
+        return value
 
     def __setitem__(self, index: int, value: Any) -> None:
-        self._type.entries.set(self, self._index(index), self._value(value))
+        place = int64(index, "index")
+        if self._type.entries.set(self, place, self._value(value)) < 0:
+            raise self._out_of_range(place)
 
     def append(self, value: Any) -> None:
         """Add an element after the last one.
@@ -258,8 +255,7 @@ class Deque(OfNumbers, Generic[Number]):
         >>> Deque.from_array([5, 6]).pop()
         6
         """
-        self._must_not_be_empty()
-        return self._type.entries.pop(self)
+        return self._checked("_checked_pop")
 
     def popleft(self) -> Number:
         """Remove the first element and return it.
@@ -283,8 +279,7 @@ class Deque(OfNumbers, Generic[Number]):
         >>> Deque.from_array([5, 6]).popleft()
         5
         """
-        self._must_not_be_empty()
-        return self._type.entries.popleft(self)
+        return self._checked("_checked_popleft")
 
     def extend(self, values: Any) -> None:
         """Append many elements; if one of them is bad, none.

@@ -48,9 +48,9 @@ from typing import Any, Self, overload
 import numpy as np
 from numba import types
 
-from structures.base.container import OfNumbers, named_by_package
+from structures.base.container import NOT_GIVEN, OfNumbers, named_by_package
 from structures.base.in_njit import class_method, constructor, must_be_entries, only_empty
-from structures.base.mapping import NOT_GIVEN, Map
+from structures.base.mapping import Map
 from structures.base.struct_type import bind
 from structures.base.typing import Default, Number
 from structures.hash_tables.int_map_kernels import TYPES, IntMapType, map_of, new_map, state
@@ -225,11 +225,7 @@ class IntMap(OfNumbers, Map[int, Number]):
         (10, 0)
         """
         key = int64(key)
-        if not self._type.entries.contains(self, key):
-            if default is NOT_GIVEN:
-                raise KeyError(key)
-            return default
-        return self._type.entries.pop(self, key, 0)
+        return self._checked("_checked_pop_key", key, what=key, default=default)
 
     def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Return all keys and values; :meth:`from_arrays` takes them back.

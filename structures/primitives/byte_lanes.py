@@ -27,6 +27,7 @@ BYTE_LANES = 64
 _I64 = ir.IntType(64)
 _BYTES = ir.VectorType(ir.IntType(8), BYTE_LANES)
 _ALL_BITS = 2**64 - 1
+_NOTHING = ir.Constant(_BYTES, [0] * BYTE_LANES)
 
 
 def _py_byte_lanes_with(pointer: Any, i: int, bits: int) -> np.int64:
@@ -94,7 +95,7 @@ def byte_lanes_with(typingctx, pointer, i, bits):
         vector = builder.load(_bytes_at(builder, values[0], values[1]), align=1)
         quad = builder.mul(builder.trunc(values[2], ir.IntType(32)), ir.IntType(32)(0x01010101))
         common = builder.and_(vector, _splat(builder, quad))
-        nonzero = builder.icmp_unsigned("!=", common, ir.Constant(_BYTES, [0] * BYTE_LANES))
+        nonzero = builder.icmp_unsigned("!=", common, _NOTHING)
         return builder.bitcast(nonzero, _I64)
 
     return types.int64(pointer, types.int64, types.int64), codegen
@@ -102,9 +103,6 @@ def byte_lanes_with(typingctx, pointer, i, bits):
 
 def _all_lanes(bit: int) -> Any:
     return ir.Constant(ir.VectorType(ir.IntType(1), BYTE_LANES), [bit] * BYTE_LANES)
-
-
-_NOTHING = ir.Constant(_BYTES, [0] * BYTE_LANES)
 
 
 def _in_constant_products(builder: Any, rows: list[Any], products: Any) -> Any:

@@ -70,9 +70,8 @@ from typing import Any
 import numpy as np
 
 from structures import status
-from structures.base.container import named_by_package
+from structures.base.container import NOT_GIVEN, named_by_package
 from structures.base.in_njit import class_method, makes_empty, must_be_entries
-from structures.base.mapping import NOT_GIVEN
 from structures.base.queue import Counted
 from structures.base.struct_type import bind
 from structures.base.typing import Default
@@ -217,8 +216,7 @@ class CountBuckets(Counted[int]):
         >>> CountBuckets({9: 2, 7: 5, 8: 2}).peek_min()
         (8, 2)
         """
-        self._must_have_keys()
-        return self._type.entries.peek_min(self)
+        return self._checked("_checked_peek_min")
 
     def pop_min(self, default: Default = NOT_GIVEN) -> tuple[int, int] | Default:
         """Remove the smallest key of the least count; return (key, count).
@@ -247,10 +245,7 @@ class CountBuckets(Counted[int]):
         >>> b.pop_min()
         (7, 2)
         """
-        if default is not NOT_GIVEN and not len(self):
-            return default
-        self._must_have_keys()
-        return self._type.entries.pop_min(self)
+        return self._checked("_checked_pop_min", default=default)
 
     def max_count(self) -> int:
         """Return the greatest count.
@@ -273,8 +268,7 @@ class CountBuckets(Counted[int]):
         >>> CountBuckets({7: 2, 8: 5}).max_count()
         5
         """
-        self._must_have_keys()
-        return self._type.entries.max_count(self)
+        return self._checked("_checked_max_count")
 
     def min_count(self) -> int:
         """Return the least count.
@@ -297,8 +291,7 @@ class CountBuckets(Counted[int]):
         >>> CountBuckets({7: 2, 8: 5}).min_count()
         2
         """
-        self._must_have_keys()
-        return self._type.entries.min_count(self)
+        return self._checked("_checked_min_count")
 
     def keys_at(self, count: int) -> np.ndarray:
         """Return the keys that have a count.

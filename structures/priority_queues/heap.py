@@ -49,7 +49,7 @@ from structures.priority_queues.heap_kernels import (
 from structures.priority_queues.tournament import check_tournament
 from structures.priority_queues.tournament_kernels import has_room, new_heap, tournament
 from structures.priority_queues.tournament_layout import ABSENT
-from structures.status import as_array, error, float64_array, int64, int64_array, number
+from structures.status import as_array, float64_array, int64, int64_array, number
 
 
 class Heap(OfNumbers, Generic[Number]):
@@ -181,10 +181,6 @@ class Heap(OfNumbers, Generic[Number]):
             self._done(status.NOT_A_NUMBER, f"payload {payload}")
         return priority, payload
 
-    def _must_not_be_empty(self) -> None:
-        if not len(self):
-            raise error(status.NO_ELEMENT, type(self).__name__)
-
     def push(self, priority: Any, payload: int) -> int:
         """Insert a pair.
 
@@ -247,8 +243,7 @@ class Heap(OfNumbers, Generic[Number]):
         >>> h.pop(), h.pop()
         ((1, 8), (3, 7))
         """
-        self._must_not_be_empty()
-        return self._type.entries.pop(self)
+        return self._checked("_checked_pop")
 
     def peek(self) -> tuple[Number, int]:
         """Return the least pair.
@@ -273,8 +268,7 @@ class Heap(OfNumbers, Generic[Number]):
         >>> Heap.heapify([3, 1], [7, 8]).peek()
         (1, 8)
         """
-        self._must_not_be_empty()
-        return self._type.entries.peek(self)
+        return self._checked("_checked_peek")
 
     def pushpop(self, priority: Any, payload: int) -> tuple[Number, int]:
         """Insert a pair, then remove the least one and return it; faster than both in turn.
@@ -344,9 +338,7 @@ class Heap(OfNumbers, Generic[Number]):
         >>> h.replace(0, 9), h.peek()
         ((1, 8), (0, 9))
         """
-        pair = self._pair(priority, payload)
-        self._must_not_be_empty()
-        return self._type.entries.replace(self, *pair)
+        return self._checked("_checked_replace", *self._pair(priority, payload))
 
     def change(self, handle: int, priority: Any) -> None:
         """Give an entry another priority; its payload and its handle stay.

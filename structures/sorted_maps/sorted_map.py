@@ -67,7 +67,7 @@ from typing import Any, Self, overload
 import numpy as np
 from numba import types
 
-from structures.base.container import named_by_package
+from structures.base.container import NOT_GIVEN, named_by_package
 from structures.base.in_njit import (
     class_method,
     constructor,
@@ -75,20 +75,16 @@ from structures.base.in_njit import (
     must_be_entries,
     only_empty,
 )
-from structures.base.mapping import NOT_GIVEN, Map, Numbers
+from structures.base.mapping import Map, Numbers
 from structures.base.struct_type import bind
 from structures.base.typing import Default, Key, Number, Pairs
 from structures.sorted_maps.sorted_map_kernels import (
     SortedMapType,
     count_within,
     entries_within,
-    entry_of_rank,
     nearest,
     nearest_many,
     new_sorted_map,
-    peek_end,
-    pop_end,
-    remove_and_return,
     remove_within,
     sorted_map_of,
     sorted_map_type,
@@ -109,13 +105,12 @@ from structures.sorted_maps.sorted_map_layout import (
 )
 from structures.status import (
     DTYPE_HINT,
-    EMPTY,
     INT64_MAX,
     INT64_MIN,
     KEY_DTYPE_HINT,
+    OK,
     as_array,
     dtype_name,
-    error,
     float64,
     float64_array,
     int64,
@@ -382,23 +377,10 @@ class SortedMap(Map[Key, Number]):
         >>> m.pop(1), m.pop(1, 0)
         (10, 0)
         """
-        is_there, value = remove_and_return(self, self._key(key))
-        if is_there:
-            return value
-        if default is NOT_GIVEN:
-            raise KeyError(key)
-        return default
+        key = self._key(key)
+        return self._checked("_checked_pop_key", key, what=key, default=default)
 
     # --------------------------------------------------------------------------------------- both ends
-    def _at_end(self, verb: Any, is_least: bool, default: Any) -> Any:
-        """Return what a kernel reads or removes at an end; of an empty map the default, or raise."""
-        has_keys, key, value = verb(self, is_least)
-        if has_keys:
-            return key, value
-        if default is NOT_GIVEN:
-            raise error(EMPTY, type(self).__name__)
-        return default
-
     def peek_min(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Return (key, value) of the least key.
 
@@ -425,7 +407,7 @@ class SortedMap(Map[Key, Number]):
         >>> SortedMap({7: 2, 9: 5}).peek_min()
         (7, 2)
         """
-        return self._at_end(peek_end, True, default)
+        return self._checked("_checked_peek_min", default=default)
 
     def peek_max(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Return (key, value) of the greatest key.
@@ -453,7 +435,7 @@ class SortedMap(Map[Key, Number]):
         >>> SortedMap({7: 2, 9: 5}).peek_max()
         (9, 5)
         """
-        return self._at_end(peek_end, False, default)
+        return self._checked("_checked_peek_max", default=default)
 
     def pop_min(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Remove the least key; return (key, value).
@@ -482,7 +464,7 @@ class SortedMap(Map[Key, Number]):
         >>> m.pop_min(), len(m)
         ((7, 2), 1)
         """
-        return self._at_end(pop_end, True, default)
+        return self._checked("_checked_pop_min", default=default)
 
     def pop_max(self, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
         """Remove the greatest key; return (key, value).
@@ -511,7 +493,7 @@ class SortedMap(Map[Key, Number]):
         >>> m.pop_max(), len(m)
         ((8, 5), 1)
         """
-        return self._at_end(pop_end, False, default)
+        return self._checked("_checked_pop_max", default=default)
 
     # ---------------------------------------------------------------------------------- neighbors of a key
     def floor(self, key: Any, default: Default = NOT_GIVEN) -> tuple[Key, Number] | Default:
@@ -816,9 +798,9 @@ class SortedMap(Map[Key, Number]):
         (20, 2)
         """
         i = int64(i, "i")
-        is_there, key, value = entry_of_rank(self, i)
-        if is_there:
-            return key, value
+        failure, entry = self._type.entries._checked_select(self, i)
+        if failure == OK:
+            return entry
         if default is NOT_GIVEN:
             raise IndexError(f"rank {i} is out of range for {len(self)} keys")
         return default

@@ -445,13 +445,6 @@ def _pop(self, key, default=0):
     return take(self, order_of(self, key), as_count(default, self.zero))[1]
 
 
-@quiet
-def remove_and_return(self, key):
-    """Remove a key; return whether it was there, and its value."""
-    failure, value = take(self, order_of(self, key), self.zero)
-    return failure == status.OK, value
-
-
 # ----------------------------------------------------------------------------------------- the two ends
 @method(SortedMapType, "_before_peek_min")
 @method(SortedMapType, "_before_peek_max")
@@ -497,25 +490,6 @@ def _pop_min(self, default=(0, 0)):
 @quiet
 def _pop_max(self, default=(0, 0)):
     return _pop_end(self, INT64_MAX, default)
-
-
-# For Python: whether there is an entry, and which, in one call, during which the map is locked.
-@quiet
-def peek_end(self, is_least):
-    """Return whether there are keys, and the entry of the least or the greatest one."""
-    place = NONE
-    if self.size > 0:
-        place = first_leaf(self) if is_least else last_place(self)
-    key, value = entry_at(self, place, (0, 0))
-    return place != NONE, key, value
-
-
-@quiet
-def pop_end(self, is_least):
-    """Remove the least or the greatest key; return whether there was one, and its entry."""
-    has_keys = self.size > 0
-    key, value = _pop_end(self, INT64_MIN if is_least else INT64_MAX, (0, 0))
-    return has_keys, key, value
 
 
 # -------------------------------------------------------------------------------------- neighbors of a key
@@ -617,13 +591,6 @@ def _select(self, i, default=(0, 0)):
     if i >= 0 and i < self.size:
         place, _ = path_at(self.rows, self.root, self.height, i, local_words(MAX_HEIGHT))
     return entry_at(self, place, default)
-
-
-@quiet
-def entry_of_rank(self, i):
-    """Return whether there is a key with rank `i`, and its entry."""
-    key, value = _select(self, i, (0, 0))
-    return i >= 0 and i < self.size, key, value
 
 
 @method(SortedMapType, "rank_many")

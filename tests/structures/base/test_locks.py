@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -57,6 +58,62 @@ def test_additions_of_threads_add_up(make):
         for i in range(3000):
             expected[number << 40 | i] = expected.get(number << 40 | i, 0) + 2
     assert dict(container.items()) == expected
+
+
+TAKES = [
+    *((make, verb, ()) for make in (st.MaxHeap, st.MinHeap, st.CountBuckets) for verb in ("peek", "pop")),
+    *((make, "replace", (5, 7)) for make in (st.MaxHeap, st.CountBuckets)),
+    *((st.CountBuckets, verb, ()) for verb in ("peek_min", "pop_min", "max_count", "min_count")),
+    *((st.SortedMap, verb, ()) for verb in ("peek_min", "peek_max", "pop_min", "pop_max")),
+    (st.SortedMap, "select", (0,)),
+    *((make, "pop", (5,)) for make in (st.SortedMap, st.IntMap)),
+    *((make, verb, (5,)) for make in (st.MinHeap, st.IntMap) for verb in ("__getitem__", "get")),
+]
+
+
+@pytest.mark.parametrize(("make", "verb", "arguments"), TAKES)
+def test_what_is_found_is_asked_for_once(make, verb, arguments, monkeypatch):
+    """Between two calls, another thread could remove what the first one has seen."""
+    container = make({5: 6})
+    wanted = getattr(make({5: 6}), verb)(*arguments)
+
+    def refuse(*arguments):
+        raise AssertionError("asked first")
+
+    monkeypatch.setattr(make, "__len__", refuse)
+    for name in ("_size", "contains"):
+        monkeypatch.setattr(container._type.entries, name, refuse)
+    assert getattr(container, verb)(*arguments) == wanted
+
+
+@pytest.mark.parametrize("verb", ["peek", "pop", "replace"])
+def test_an_entry_of_a_heap_is_asked_for_once(verb, monkeypatch):
+    heap = st.Heap.heapify([3], [7])
+    monkeypatch.setattr(st.Heap, "__len__", lambda self: 0)
+    assert getattr(heap, verb)(*((4, 8) if verb == "replace" else ())) == (3, 7)
+
+
+def test_an_element_of_a_deque_is_asked_for_once(monkeypatch):
+    deque = st.Deque.from_array([7, 8, 9])
+    monkeypatch.setattr(st.Deque, "__len__", lambda self: 0)
+    assert (deque[1], deque[-1], deque.pop(), deque.popleft()) == (8, 9, 9, 7)
+    deque[0] = 5
+    assert deque.to_array().tolist() == [5]
+
+
+def test_threads_share_out_what_there_is():
+    for _ in range(300):
+        heap = st.MaxHeap({key: key for key in range(1, 6)})
+
+        def take(_, heap=heap):
+            taken = []
+            while True:
+                try:
+                    taken.append(heap.pop())
+                except KeyError:
+                    return taken
+
+        assert sorted(chain.from_iterable(in_threads(take))) == [(key, key) for key in range(1, 6)]
 
 
 def test_words_of_threads_add_up():

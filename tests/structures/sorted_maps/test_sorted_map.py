@@ -334,24 +334,6 @@ def test_empty():
     container.remove_many([])
 
 
-class EmptiedAfterLen(SortedMap):
-    """As if another thread emptied the map right after each call of ``len``."""
-
-    def __len__(self):
-        n = super().__len__()
-        self.clear()
-        return n
-
-
-@pytest.mark.parametrize(
-    ("verb", "arguments"),
-    [("peek_min", ()), ("peek_max", ()), ("pop_min", ()), ("pop_max", ()), ("select", (0,))],
-)
-def test_an_entry_is_looked_for_and_returned_in_one_call(verb, arguments):
-    container = EmptiedAfterLen({5: 6})
-    assert getattr(container, verb)(*arguments) == (5, 6)
-
-
 def test_ranges():
     container = SortedMap((key, key * key) for key in range(0, 1000, 10))
     for low, high in (
