@@ -273,7 +273,7 @@ _remedies_given: set[str] = set()
 
 
 def warn_once(problem: str, remedy: str) -> None:
-    """Warn once in a process, however many folders have the problem; `remedy` is a kind of folder without it."""
+    """Warn once in a process, however many folders have the problem; `remedy` is a folder without it."""
     if remedy in _remedies_given:
         return
     _remedies_given.add(remedy)
