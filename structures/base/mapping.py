@@ -231,8 +231,12 @@ class Keyed(Facade, _Keyed[Key, Number]):
 
     def __getitem__(self, key: Key) -> Number:
         key = self._key(key)
-        # A number that is not 0 comes from its key, and takes less time.
-        return self._type.entries.get(self, key, 0) or self._checked("_checked_get", key, what=key)
+        value = self._type.entries.get(self, key, 0)
+        if not value:  # of a missing key, too
+            failure, value = self._type.entries._checked_get(self, key)
+            if failure < 0:
+                raise KeyError(key)
+        return value
 
     def __setitem__(self, key: Key, value: Any) -> None:
         self._done(self._type.entries.set(self, self._key(key), self._number(value, self._noun)), key)
@@ -311,7 +315,12 @@ class Keyed(Facade, _Keyed[Key, Number]):
         if not self._is_key(key):
             return default
         key = self._key(key)
-        return self._type.entries.get(self, key, 0) or self._checked("_checked_get", key, default=default)
+        value = self._type.entries.get(self, key, 0)
+        if not value:  # of a missing key, too
+            failure, value = self._type.entries._checked_get(self, key)
+            if failure < 0:
+                return default
+        return value
 
     def add_many(self, keys: Any, deltas: Any = None) -> None:
         """Add ``deltas[i]`` to the number of ``keys[i]``, for every i in order; if that fails, none is added.
