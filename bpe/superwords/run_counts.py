@@ -32,8 +32,8 @@ PARTS = r"\p{L}"
 ID_BYTES = 4
 """The bytes of an id in a counter of runs, whose words are int32 arrays."""
 
-PART = 1 << 23
-"""How many ids a thread cuts at a time, and from there up to a gap."""
+_CHUNK_IDS = 1 << 23
+"""How many ids a thread cuts at a time; the chunk then goes on to the next gap."""
 
 
 def joins(parts: str) -> Callable[[bytes], bool]:
@@ -97,7 +97,7 @@ def cut_at_rare_pairs(ids, weights, offsets, pairs, least, runs):
 
 
 @quiet
-def end_of_part(ids, end):
+def end_of_chunk(ids, end):
     """Return the first position from `end` on that follows a gap, or the size."""
     while end < ids.size and ids[end - 1] != GAP:
         end += 1
@@ -125,11 +125,11 @@ def gather_runs(ids, sketch, least, offsets):
     return n
 
 
-def _parts(ids: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield an array of ids in parts, each up to a gap."""
+def _chunks(ids: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield an array of ids in chunks, each up to a gap."""
     end = 0
     while end < len(ids):
-        start, end = end, end_of_part(ids, min(end + PART, len(ids)))
+        start, end = end, end_of_chunk(ids, min(end + _CHUNK_IDS, len(ids)))
         yield ids[start:end]
 
 
@@ -142,14 +142,14 @@ def unpacked_runs(counter: ByteCounter) -> Runs:
 def runs_in(ids: np.ndarray, sketch: PairSketch, least: int, threads: int | None = 1) -> Runs:
     """Return the runs in an array of ids, which is overwritten, cut at pairs that count less than `least`."""
 
-    def cut(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        offsets = np.empty(len(part) // 2 + 1, np.int64)
-        return part, offsets[: 1 + gather_runs(part, sketch, least, offsets)]
+    def cut(chunk: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        offsets = np.empty(len(chunk) // 2 + 1, np.int64)
+        return chunk, offsets[: 1 + gather_runs(chunk, sketch, least, offsets)]
 
     def count() -> ByteCounter:
         counter = ByteCounter()
-        for part, offsets in map_in_threads(cut, _parts(ids), threads):
-            counter.add_many(part.view(np.uint8), offsets)
+        for chunk, offsets in map_in_threads(cut, _chunks(ids), threads):
+            counter.add_many(chunk.view(np.uint8), offsets)
         return counter
 
     return unpacked_runs(in_background(count))

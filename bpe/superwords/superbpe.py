@@ -41,7 +41,7 @@ WIDE_PATTERN = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The pattern that the authors of SuperBPE have published."""
 
 PAIRS_FOR_A_MERGE = 3  # pairs at which runs are not cut, for each wanted merge
-LESS = 4  # the minimum count is divided by it when the text is read again
+DIVISOR = 4  # the minimum count is divided by it when the text is read again
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class SuperBPE:
         object.__setattr__(self, "pattern", Pattern.of(wide))
 
 
-__test__ = {"SuperBPE": SuperBPE}  # doctest passes over a class that has the name of another module
+__test__ = {"SuperBPE": SuperBPE}  # doctest skips a class whose __module__ is another module
 
 
 def check_first_merges(how: SuperBPE, n_merges: int) -> None:
@@ -108,8 +108,8 @@ class WideTraining(Training):
         del first.learner  # to free its memory
         self._read_again(n_merges)
 
-    def _fetch(self, wanted: int) -> bool:
-        if super()._fetch(wanted):
+    def _include_rarer(self, wanted: int) -> bool:
+        if super()._include_rarer(wanted):
             return True
         if self.least == self._floor:
             return False
@@ -124,7 +124,7 @@ class WideTraining(Training):
         ids = self._read(vocabulary)
         sketch = PairSketch.of(ids, self._threads)
         least = sketch.count_at_rank(PAIRS_FOR_A_MERGE * max(1, wanted - len(log)))
-        self.least = max(self._floor, min(least, self.least // LESS))
+        self.least = max(self._floor, min(least, self.least // DIVISOR))
         runs = runs_in(ids, sketch, self.least, self._threads)
         del ids, sketch
         next_id = self.start.next_id

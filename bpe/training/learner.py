@@ -298,7 +298,7 @@ class Training:
         while True:
             try:
                 pair = self.learner.run(wanted, self._allowed)
-                if pair == NONE and (self.n_done == wanted or not self._fetch(wanted)):
+                if pair == NONE and (self.n_done == wanted or not self._include_rarer(wanted)):
                     return
             except MemoryError:
                 self._is_broken = True
@@ -306,7 +306,7 @@ class Training:
             if pair != NONE:
                 self._ask(pair)
 
-    def _fetch(self, wanted: int) -> bool:
+    def _include_rarer(self, wanted: int) -> bool:
         """Include rarer pairs, for `wanted` merges in all; return whether any were left out."""
         return self.learner.include_rarer(self._refused)
 

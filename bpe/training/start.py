@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
     from bpe.splitting.pattern import Pattern
 
-MOST_IDS = 1 << 27
+_MOST_IDS_RESUMED = 1 << 27
 """The most ids of a vocabulary that training resumes from."""
 
 
@@ -49,24 +49,19 @@ class Start(NamedTuple):
             raise ValueError(f"vocab_size must be at most {MAX_ID}, not {vocab_size}")
         return vocab_size - size
 
-    def special_tokens_after(self, n_new: int) -> dict[str, int]:
-        """Return the ids of the special tokens once there are `n_new` new tokens."""
-        return {token: self._after(token_id, n_new) for token, token_id in self.special_tokens.items()}
-
-    def byte_ids_after(self, n_new: int) -> list[int]:
-        """Return the id of each byte value once there are `n_new` new tokens."""
-        return [self._after(token_id, n_new) for token_id in self.byte_ids]
-
     def vocabulary(self, log: np.ndarray) -> Vocabulary:
         """Return the vocabulary of a :attr:`bpe.Trainer.log`, which begins with the merges of the start."""
         n_new = len(log) - len(self.merges)
-        specials, byte_ids = self.special_tokens_after(n_new), self.byte_ids_after(n_new)
+
+        def id_after(token_id: int) -> int:
+            """Return the id that a token of the start has once there are the new tokens."""
+            return token_id + n_new if token_id >= self.next_id else token_id
+
+        specials = {token: id_after(token_id) for token, token_id in self.special_tokens.items()}
+        byte_ids = [id_after(token_id) for token_id in self.byte_ids]
         pairs, made = log[:, :2].copy(), log[:, 2].copy()
         vocabulary = Vocabulary.of_merges(pairs, specials, byte_ids, made, self.other_tokens)
         return vocabulary.replace(added_tokens=self.added_tokens, extras=self.extras)
-
-    def _after(self, token_id: int, n_new: int) -> int:
-        return token_id + n_new if token_id >= self.next_id else token_id
 
 
 def fresh_start(
@@ -133,9 +128,9 @@ def start_from(
                     f"merge {rank}, {pair}, uses id {token_id}, which merge {rank_of[token_id]} makes: "
                     "training never does so"
                 )
-    if vocabulary.size > MOST_IDS:
+    if vocabulary.size > _MOST_IDS_RESUMED:
         raise ValueError(
-            f"the greatest id is {vocabulary.size - 1}: to train, all ids must be below {MOST_IDS}"
+            f"the greatest id is {vocabulary.size - 1}: to train, all ids must be below {_MOST_IDS_RESUMED}"
         )
     value_of = {vocabulary.byte_ids[value]: value for value in left_out}
     for rank, pair in enumerate(vocabulary.merges):

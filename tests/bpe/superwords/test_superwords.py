@@ -348,7 +348,7 @@ def sketched_runs_of(rows, least):
     ids, copy = row_of(rows), row_of(rows)
     found = runs_in(ids, PairSketch.of(ids), least)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_counts_module, "PART", 5)
+        patch.setattr(run_counts_module, "_CHUNK_IDS", 5)
         in_parts = runs_in(copy, PairSketch.of(copy, 3), least, 3)
     assert [each.tolist() for each in in_parts] == [each.tolist() for each in found]
     return found
