@@ -32,8 +32,7 @@ from bpe.pipeline.patterns import byte_level, is_read_by_1_0, pattern_of, pre_to
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.pipeline.preparation import Preparation, cutting_pattern
 from bpe.splitting.pattern import PATTERNS, Pattern
-from bpe.support.json_text import need, read_json
-from bpe.support.threads import gc_paused
+from bpe.support.json_text import need
 from bpe.support.warning import warn
 from bpe.vocabulary.byte_level import bytes_of, text_of
 from bpe.vocabulary.extras import different, from_text, to_text
@@ -167,12 +166,6 @@ def tokenizer_of(vocabulary: Vocabulary, pattern: Pattern) -> tokenizers.Tokeniz
 
 
 # ---------------------------------------------------------------------------------------------- reading
-def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
-    """Read a ``tokenizer.json``."""
-    with gc_paused():
-        return of_document(read_json(data))
-
-
 def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
     """Return the tokenizer of a parsed ``tokenizer.json``, which may be any JSON value.
 

@@ -23,8 +23,8 @@
 The ids of merges are 32-bit numbers, little-endian, in base64. As JSON numbers they would take longer to read
 than everything else together.
 
-There are two layers. :func:`document_of` and :func:`parts_of` turn a tokenizer into a document that JSON can
-hold, and back; :func:`dump` and :func:`parse` turn the document into bytes, and back.
+To write it, :func:`document_of` turns a tokenizer into a document that JSON can hold, and :func:`dump` turns
+this into bytes, with the checksum. :func:`of_document` reads it.
 """
 
 from __future__ import annotations
@@ -41,18 +41,14 @@ import numpy as np
 from bpe.formats.limits import check_lengths, check_longest
 from bpe.pipeline.engine import has_pipeline
 from bpe.splitting.pattern import Pattern
-from bpe.support.json_text import need, read_json
+from bpe.support.json_text import need
 from bpe.vocabulary.extras import to_text
 from bpe.vocabulary.parts import VocabularyParts, bytes_of_ids, ids_of_bytes
 from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 
 FORMAT, VERSION = "bpe-structures", 5
-_SINCE = {
-    "added_tokens": 2,
-    "kept": 2,
-    "idle_tokens": 3,
-    "supermerges": 4,
-}  # the version in which an entry was introduced
+_SINCE = {"added_tokens": 2, "kept": 2, "idle_tokens": 3, "supermerges": 4}
+"""The version in which an entry was introduced; 1 for all others."""
 
 
 # ------------------------------------------------------------------------------ parts of a tokenizer
@@ -95,8 +91,11 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
     return document
 
 
-def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
-    """Return a vocabulary and a pattern; the inverse of :func:`document_of`."""
+def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
+    """Return the tokenizer of a parsed file, which may be any JSON value; the checksum is taken out of it."""
+    if isinstance(document, dict) and "crc32" in document:
+        wanted = document.pop("crc32")
+        need(wanted == _crc32(document), 'damaged: "crc32" does not match the rest')
     need(isinstance(document, dict) and document.get("format") == FORMAT, f'"format" is not "{FORMAT}"')
     version = document.get("version")
     need(_is_int(version) and version > 0, f'"version" is {version!r}, not a version number')
@@ -218,21 +217,3 @@ def dump(document: dict[str, Any]) -> bytes:
     entries = {**document, "crc32": _crc32(document)}
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in entries.items()]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
-
-
-def parse(data: bytes) -> dict[str, Any]:
-    """Return the document in the content of a file; the inverse of :func:`dump`."""
-    return _checked(read_json(data))
-
-
-def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
-    """Return the tokenizer of a parsed file, which may be any JSON value."""
-    return parts_of(_checked(document))
-
-
-def _checked(document: Any) -> Any:
-    """Return a document without its checksum, which must match the rest."""
-    if isinstance(document, dict) and "crc32" in document:
-        wanted = document.pop("crc32")
-        need(wanted == _crc32(document), 'damaged: "crc32" does not match the rest')
-    return document

@@ -165,7 +165,8 @@ def test_special_tokens_as_text(entries, texts, is_changed):
     replace = {"type": "Replace", "pattern": {"String": "b"}, "content": "bx"}
     steps = {"normalizer": replace} if is_changed else {}
     data = json.dumps(document(*entries, **steps))
-    tok, peer = bpe.Tokenizer._of(*huggingface.parse(data.encode())), tokenizers.Tokenizer.from_str(data)
+    tok = bpe.Tokenizer._of(*huggingface.of_document(json.loads(data)))
+    peer = tokenizers.Tokenizer.from_str(data)
     peer.encode_special_tokens = True
     for text in texts:
         wanted, stream = peer.encode(text).ids, tok.stream_encoder(disallowed_special=())

@@ -57,6 +57,11 @@ def texts(book):
     return [*lines, book[:3000], PROBE, "", " ", "<|end|>", "a<|end|><|fim|>  <x> b", "  <x> ", "\n\n\n"]
 
 
+def of_json(data):
+    """Return the tokenizer of the content of a tokenizer.json."""
+    return Tokenizer._of(*huggingface.of_document(json.loads(data)))
+
+
 def agree(tokenizer, other, texts):
     for text in texts:
         assert other(text) == tokenizer.encode(text, allowed_special="all"), text
@@ -196,7 +201,7 @@ def split(pattern, behavior="Isolated", invert=False):
 )
 def test_pre_tokenizers(pre_tokenizer, sources):
     data = hf(pre_tokenizer=pre_tokenizer)
-    tok = Tokenizer._of(*huggingface.parse(data))
+    tok = of_json(data)
     assert sources is None or tok.pattern.sources == (sources,)
     other = tokenizers.Tokenizer.from_str(data.decode())
     agree(tok, lambda text: other.encode(text).ids, [PROBE, "abaéb..é"])
@@ -266,19 +271,19 @@ def test_huggingface_refused(changes, message, tmp_path):
     ],
 )
 def test_huggingface_options_without_effect(changes):
-    assert Tokenizer._of(*huggingface.parse(hf(**changes))) == Tokenizer._of(*huggingface.parse(hf()))
+    assert of_json(hf(**changes)) == of_json(hf())
 
 
 def test_huggingface_options_that_are_not_applied():
     with pytest.warns(
         UserWarning, match="truncation and padding of the tokenizer.json: kept, but not applied"
     ):
-        parts = huggingface.parse(hf(truncation={}, padding={}))
-    assert Tokenizer._of(*parts) == Tokenizer._of(*huggingface.parse(hf()))
+        tok = of_json(hf(truncation={}, padding={}))
+    assert tok == of_json(hf())
     with pytest.warns(UserWarning, match=r"model.dropout .* not applied. Tokenizer.encode_with_dropout"):
-        words, pattern = huggingface.parse(hf(model__dropout=0.1))
-    assert Tokenizer._of(words, pattern) == Tokenizer._of(*huggingface.parse(hf()))
-    assert json.loads(huggingface.dump(words, pattern))["model"]["dropout"] == 0.1
+        tok = of_json(hf(model__dropout=0.1))
+    assert tok == of_json(hf())
+    assert json.loads(huggingface.dump(tok.engine.vocabulary, tok.pattern))["model"]["dropout"] == 0.1
 
 
 def lines_of(*extra):
@@ -519,14 +524,14 @@ def test_pieces_that_are_looked_up_first():
         for ignore_merges in (True, False):
             document["model"]["ignore_merges"] = ignore_merges
             other = tokenizers.Tokenizer.from_str(json.dumps(document))
-            tok = Tokenizer._of(*huggingface.parse(json.dumps(document).encode()))
+            tok = of_json(json.dumps(document))
             n_whole += len(tok.engine.vocabulary.atomic_ids)
             assert ignore_merges or not tok.engine.vocabulary.atomic_ids
             texts = [token.decode() for token in tokens[256:]]
             texts += ["".join(chance.choice(list("aabbcc "), 12)) for _ in range(20)]
             agree(tok, lambda text, other=other: other.encode(text).ids, texts)
             written = huggingface.dump(tok.engine.vocabulary, tok.pattern)
-            assert Tokenizer._of(*huggingface.parse(written)) == tok
+            assert of_json(written) == tok
     assert n_whole > 50
 
 
@@ -556,7 +561,7 @@ def test_small_files_of_large_tokens():
         "special_tokens": {},
     }
     with pytest.raises(ValueError, match=r"merge 27, .* have more than"):
-        native.parts_of({**document, "merges": native._text_of(np.array(doubling))})
+        native.of_document({**document, "merges": native._text_of(np.array(doubling))})
     with pytest.raises(ValueError, match="the expression repeats too much at character 8"):
         check_expression("(a{1000}{1000})b")
     for source in [
