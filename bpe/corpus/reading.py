@@ -96,9 +96,9 @@ class FilePart:
             return
         compression = kind_of(self.path)[1]
         with self.opened() as file:
-            size = stamp_of(os.fstat(file.fileno()))
+            stamp = stamp_of(os.fstat(file.fileno()))
             # Bytes that are appended while the file is read are ignored: they might never end.
-            stop = self.stop if self.stop is not None or size is None else size[0]
+            stop = self.stop if self.stop is not None or stamp is None else stamp[0]
             source = _Source(file, self.start, stop, advance)
             if self.start:
                 file.seek(self.start)

@@ -119,12 +119,12 @@ class Corpus:
         if not isinstance(field, str):
             raise TypeError(f"field must be str, not {type(field).__name__}")
         check_errors(errors)
-        if as_integer(max_record_bytes, "max_record_bytes") < 1:
+        most = as_integer(max_record_bytes, "max_record_bytes")
+        if most < 1:
             raise ValueError(f"max_record_bytes must be at least 1, not {max_record_bytes}")
         if format not in (None, *_KIND_OF):
             raise ValueError(f"format must be one of {', '.join(map(repr, _KIND_OF))}, not {format!r}")
-        self.field, self.errors, self.max_record_bytes = field, errors, max_record_bytes
-        self.format = format
+        self.field, self.errors, self.max_record_bytes, self.format = field, errors, most, format
         self._begun: list[tuple[int, FilePart | None]] = []  # (number of its first document, file)
         self._name = _name_of(items)
         self._items: Iterable[Any] = items

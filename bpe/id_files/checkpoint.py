@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bpe.corpus.reading import BLOCK_BYTES
 
-_MAX_STATE_BYTES = 1 << 12  # of a saved state
+_MAX_STATE_BYTES = 1 << 12
 _TOO_EARLY = "it was stopped before it saved anything"
 
 
@@ -19,12 +19,12 @@ _TOO_EARLY = "it was stopped before it saved anything"
 class State:
     """The progress of the work."""
 
-    key: str
-    documents: int = 0
+    key: str  # a digest of the work: tokenizer, options and files
+    documents: int = 0  # that are complete
     tokens: int = 0
-    document_bytes: int = 0
-    checksum: int = 0
-    n_bytes: int = 0
+    document_bytes: int = 0  # that are encoded of the next document
+    checksum: int = 0  # of the text that is encoded
+    n_bytes: int = 0  # of this text
     ids_checksum: int = 0
     offsets_checksum: int = zlib.crc32(bytes(8))
     is_done: bool = False
@@ -53,21 +53,23 @@ def _checksum(entries: dict[str, object]) -> int:
 
 def read_state(path: Path, key: str) -> State | None:
     """Return the state of an earlier run of the same work; None if none can be trusted."""
+    state = _saved_state(path)
+    return state if state is not None and state.key == key else None
+
+
+def _saved_state(path: Path) -> State | None:
     try:
         with open(path, "rb") as file:
-            state = unpacked_state(file.read(_MAX_STATE_BYTES))
+            return unpacked_state(file.read(_MAX_STATE_BYTES))
     except FileNotFoundError:
         return None
-    return state if state is not None and state.key == key else None
 
 
 def why_restarted(path: Path, key: str) -> str:
     """Return why an earlier run cannot be continued."""
-    try:
-        with open(path, "rb") as file:
-            state = unpacked_state(file.read(_MAX_STATE_BYTES))
-    except FileNotFoundError:
+    if not path.exists():
         return _TOO_EARLY
+    state = _saved_state(path)
     if state is None:
         return f"{path.name} is damaged, or of another release"
     if state.key != key:

@@ -118,7 +118,7 @@ def encode_files(
     beside = [each for path in files_of(target.ids_path) for each in (path, part_of(path))]
     outputs = *beside, target.index_path, target.path
     source.refuse_outputs(*outputs)
-    key = _key(engine, source, rules, id_type, [] if end_id is None else [end_id], target.kind)
+    key = _key(engine, source, rules, id_type, end_id, target.kind)
     is_kept = target.path == target.ids_path
     finisher = target.finisher(id_type)
     output = Output(target.ids_path, id_type, key, finisher=finisher, is_kept=is_kept)
@@ -184,14 +184,14 @@ def digest_of(engine: Engine) -> Any:
 
     It is made once for each engine: for a large vocabulary this takes as long as to encode a small file.
     """
-    made = vars(engine)
-    if "digest" not in made:
+    attributes = vars(engine)
+    if "digest" not in attributes:
         document = native.document_of(engine.vocabulary, engine.pattern)
-        made["digest"] = hashlib.sha256(native.dump(document))
-    return made["digest"].copy()
+        attributes["digest"] = hashlib.sha256(native.dump(document))
+    return attributes["digest"].copy()
 
 
-def _key(engine: Engine, corpus: Corpus, rules: Rules, dtype: np.dtype, end_ids: list[int], kind: str) -> str:
+def _key(engine: Engine, corpus: Corpus, rules: Rules, dtype: np.dtype, end_id: int | None, kind: str) -> str:
     """Return a digest of the work: tokenizer, options, and the files of the corpus."""
     digest = digest_of(engine)
     try:
@@ -199,8 +199,9 @@ def _key(engine: Engine, corpus: Corpus, rules: Rules, dtype: np.dtype, end_ids:
     except (ValueError, OSError):  # documents in memory, or a pipe: the checksum tells
         files = []
     options: list[Any] = [sorted(rules.allowed.tokens), sorted(rules.disallowed.tokens), dtype.str]
+    # Only options that are used: so a new option does not change the keys of runs that began before it.
     options += [rules.around] if rules.around != NOTHING_AROUND else []
-    options += [end_ids] if end_ids else []
+    options += [[end_id]] if end_id is not None else []
     options += [kind] if kind not in ("bin", "npy") else []
     options += [corpus.format] if corpus.format else []
     digest.update(repr([*options, files, corpus.field, corpus.errors]).encode())

@@ -105,7 +105,7 @@ ENDINGS: dict[str, tuple[str, ...]] = {
     "parquet": (".parquet",),
     "arrow": (".arrow",),
 }
-"""Which endings the name of a file may have, for each format."""
+"""Which endings the name of a file may have, for each format; without a format, the first one is taken."""
 
 NANOGPT_END = "<|endoftext|>"
 
@@ -120,10 +120,10 @@ class Target:
 
     @classmethod
     def of(cls, out: str | os.PathLike[str], to: str | None) -> Target:
-        """Return the format that a name is for: the one that is given, or that of its ending."""
+        """Return the files of a format: the one that is given, or that of the ending of `out`."""
         path = Path(out)
         if to is None:
-            kind = next((kind for kind, endings in _BY_ENDING if path.suffix in endings), "bin")
+            kind = next((kind for kind, endings in ENDINGS.items() if path.suffix in endings), "bin")
         elif to in ENDINGS:
             kind = to
             if path.suffix not in ENDINGS[kind]:
@@ -145,7 +145,7 @@ class Target:
         return self.path if self.kind in tables.KINDS else offsets_path(self.path)
 
     def check(self) -> None:
-        """Raise if a file stands there that would no longer be right."""
+        """Raise if there is an index of Megatron that the new ids would make wrong."""
         index = self.path.with_suffix(".idx")
         if self.path.suffix == ".bin" and self.kind != "megatron" and is_index(index):
             raise FileExistsError(
@@ -173,9 +173,3 @@ class Target:
         if self.kind in tables.KINDS:
             return lambda ids, offsets: tables.write_table(self.path, ids, offsets, dtype)
         return None
-
-
-_BY_ENDING = [
-    ("bin", (".bin",)),
-    *((kind, endings) for kind, endings in ENDINGS.items() if kind != "nanogpt"),
-]

@@ -76,7 +76,7 @@ class Manifest:
         self._folder, self._work = folder, work
         self.shards: dict[str, Shard] = {}
         with naming_output(self.path):
-            # Not "ab": there, what is read and what is cut off depends on the system.
+            # Not "ab": with it, reading and truncating depend on the system.
             flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
             self._file = open(os.open(self.path, flags, 0o666), "r+b")  # noqa: SIM115  # closed at the end
         try:
@@ -95,9 +95,9 @@ class Manifest:
         for number in range(1, len(lines)):
             try:
                 shard = Shard(**self._entry(lines, number))
+                self.shards[shard.output] = shard
             except TypeError:
                 raise self._damaged(number) from None
-            self.shards[shard.output] = shard
         self._file.truncate(len(whole))
         self._file.seek(len(whole))
         if not lines:
@@ -106,7 +106,7 @@ class Manifest:
     def _entry(self, lines: list[bytes], number: int) -> dict[str, Any]:
         try:
             entry = json.loads(lines[number])
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self._damaged(number) from None
         if not isinstance(entry, dict):
             raise self._damaged(number)
@@ -201,8 +201,7 @@ class _Job:
 
     source: Path
     stamp: tuple[int, int]
-    output: str
-    """In the folder."""
+    output: str  # its path in the folder
 
 
 @dataclass(frozen=True)
@@ -210,9 +209,9 @@ class _Work:
     """What is the same for all shards."""
 
     out: Path
-    reading: dict[str, Any]
-    special: dict[str, Any]
-    options: dict[str, Any]
+    reading: dict[str, Any]  # arguments of Corpus
+    special: dict[str, Any]  # arguments of Engine.rules_of
+    options: dict[str, Any]  # further arguments of encode_files
 
 
 def encode_shards(
@@ -280,6 +279,7 @@ def encode_shards(
 
 # ------------------------------------------------------------------------------------- what is to be done
 def _named(rules: Rules) -> dict[str, Any]:
+    """Return the rules for special tokens as entries of the list of shards."""
     return {
         "special tokens that are allowed": sorted(rules.allowed.tokens),
         "special tokens that are refused": sorted(rules.disallowed.tokens),
@@ -359,7 +359,7 @@ def _on_cluster(
         return
     if not isinstance(scheduler, distributed.Client):
         raise TypeError(f"scheduler must be a Client or an address, not {type(scheduler).__name__}")
-    shared = scheduler.submit(_same, engine, pure=False)  # a worker that has lost it gets it again
+    shared = scheduler.submit(_same, engine, pure=False)  # a task: if its worker dies, it is done again
     futures = [scheduler.submit(_on_worker, shared, job, work, pure=False) for job in jobs]
     try:
         for future in distributed.as_completed(futures):

@@ -29,7 +29,7 @@ _LONGEST = 2**31 - 1
 
 
 def save_origins(origins: Iterable[tuple[int, Path | None]], ids_path: Path) -> None:
-    """Write aside, beside a file of ids, which document each file begins with, as ``Corpus.origins`` says."""
+    """Write beside a file of ids which document each file begins with, as ``Corpus.origins`` says."""
     marks = [
         (number, None if path is None else str(path).encode("utf-8", "replace").decode())
         for number, path in origins
@@ -49,16 +49,14 @@ def write_table(path: Path, ids_path: Path, offsets_path: Path, dtype: np.dtype)
     arrow = extra("pyarrow", "parquet", f"writing {path.suffix} files")
     offsets = np.load(offsets_path, mmap_mode="r")
     marks = json.loads(origins_path(ids_path).read_bytes())
-    number = arrow.from_numpy_dtype(dtype)
-    ids_type = arrow.list_(number)
+    ids_type = arrow.list_(arrow.from_numpy_dtype(dtype))
     schema = arrow.schema({"document": arrow.int64(), "source": arrow.string(), "ids": ids_type})
     starts, names = [start for start, _ in marks], [name for _, name in marks]
     with naming_output(path), replacing(path) as file, _writer(arrow, path, file, schema) as writer:
         for first, last in _ranges(offsets):
             ids = _ids_between(ids_path, dtype, int(offsets[first]), int(offsets[last]))
-            places = np.asarray(offsets[first : last + 1] - offsets[first], np.int32)
-            places = arrow.array(places)
-            column = arrow.ListArray.from_arrays(places, arrow.array(ids))
+            row_starts = arrow.array((offsets[first : last + 1] - offsets[first]).astype(np.int32))
+            column = arrow.ListArray.from_arrays(row_starts, arrow.array(ids))
             sources = [names[bisect_right(starts, document) - 1] for document in range(first, last)]
             documents = arrow.array(np.arange(first, last))
             columns = [documents, arrow.array(sources, arrow.string()), column]
@@ -75,9 +73,8 @@ def _ranges(offsets: np.ndarray) -> Iterator[tuple[int, int]]:
     """Yield the first document of each batch, and the one after its last."""
     first, n = 0, len(offsets) - 1
     while first < n:
-        most = offsets[first : first + BATCH_ROWS + 1]
-        last = first + max(int(np.searchsorted(most, most[0] + BATCH_IDS, "right")) - 1, 1)
-        last = min(last, n)
+        ahead = offsets[first : first + BATCH_ROWS + 1]
+        last = first + max(int(np.searchsorted(ahead, ahead[0] + BATCH_IDS, "right")) - 1, 1)
         if offsets[last] - offsets[first] > _LONGEST:
             n_ids = offsets[last] - offsets[first]
             raise ValueError(f"document {first} has {n_ids} tokens: a row has {_LONGEST} at most")

@@ -50,7 +50,7 @@ def is_locked(path: Path) -> bool:
 
 @contextmanager
 def naming_output(path: str | os.PathLike[str], file: BinaryIO | None = None) -> Iterator[None]:
-    """Name a file in errors of writing it, such as a full disk, because the system does not."""
+    """Put the name of a file into errors of writing it, such as a full disk: the system does not."""
     try:
         with nullcontext() if file is None else _size_in_errors(file):
             yield

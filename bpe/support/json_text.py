@@ -56,6 +56,6 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def need(is_right: bool, problem: str) -> None:
-    """Raise a ``ValueError`` with the problem of a document unless something is right."""
+    """Raise a ``ValueError`` with this problem unless `is_right`."""
     if not is_right:
         raise ValueError(problem)

@@ -21,7 +21,7 @@ _MAP_BYTES = 128 << 10  # the default; what is larger is mapped, and returned wh
 _KEPT_BYTES, _KEPT_MAP_BYTES = 256 << 20, 32 << 20
 
 _lock = threading.Lock()
-_n_open = 0
+_n_open = 0  # contexts of free_memory_kept
 
 
 def trim_memory() -> None:
@@ -36,26 +36,27 @@ def free_memory_kept() -> Iterator[None]:
 
     Several threads may enter it at once. Without that setting, or without glibc, nothing changes.
     """
+    global _n_open
     given = os.environ.get(_THRESHOLD, "")
     if not given.isdecimal():
         yield
         return
-    _enter_or_leave(1, int(given))
+    with _lock:
+        _n_open += 1
+        if _n_open == 1:
+            _set_limits(_KEPT_BYTES, _KEPT_MAP_BYTES)
     try:
         yield
     finally:
-        _enter_or_leave(-1, int(given))
-
-
-def _enter_or_leave(change: int, given: int) -> None:
-    """Count the open contexts; the first one and the last one change the limits."""
-    global _n_open
-    with _lock:
-        _n_open += change
-        if _n_open == (change > 0):
-            limits = (_KEPT_BYTES, _KEPT_MAP_BYTES) if change > 0 else (given, _MAP_BYTES)
-            with contextlib.suppress(AttributeError, OSError, TypeError):
-                for name, n_bytes in zip((_TRIM, _MAP), limits, strict=True):
-                    ctypes.CDLL(None).mallopt(name, ctypes.c_int(min(n_bytes, 2**31 - 1)))
-            if change < 0:
+        with _lock:
+            _n_open -= 1
+            if _n_open == 0:
+                _set_limits(int(given), _MAP_BYTES)
                 trim_memory()
+
+
+def _set_limits(trim_bytes: int, map_bytes: int) -> None:
+    """Set how much free memory glibc keeps, and from which size on it maps a block by itself."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        for name, n_bytes in ((_TRIM, trim_bytes), (_MAP, map_bytes)):
+            ctypes.CDLL(None).mallopt(name, ctypes.c_int(min(n_bytes, 2**31 - 1)))

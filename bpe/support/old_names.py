@@ -1,4 +1,4 @@
-"""Names that are gone: for one release, an error for each names the new one."""
+"""Old names of functions and options: for one release, the error about each of them gives the new name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEW_NAME_OF = {
 
 
 class OldName:
-    """An attribute that is gone: the AttributeError names the new one."""
+    """An attribute that was renamed: the AttributeError gives its new name."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = f"{owner.__name__}.{name}"

@@ -4,7 +4,7 @@ Python handles Ctrl-C between two steps of the main thread, and a kernel is one 
 waits for another one, it handles Ctrl-C at once. The other thread continues to the end of its kernel: what it
 works on is not used any more, or the next use waits for it.
 
-Attributes that are computed at their first use, by any thread.
+The last part has decorators of attributes that are computed at their first use, by any thread.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ def n_threads(threads: int | None) -> int:
     """Return how many threads to use; None stands for the processors that this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if as_integer(threads, "threads") < 1:
+    number = as_integer(threads, "threads")
+    if number < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
-    return threads
+    return number
 
 
 class _ThreadPool(Executor):
@@ -168,7 +169,7 @@ class _MadeLazily:  # used as a decorator, like property
 
 
 class _MadeUnderLock(_MadeLazily):
-    """One that takes long to compute: a thread that wants it meanwhile waits. It is computed only once."""
+    """The same under a lock, for what takes long: it is computed once, and other threads wait for it."""
 
     def __get__(self, instance: object | None, owner: type) -> Any:
         with _making:
@@ -177,17 +178,17 @@ class _MadeUnderLock(_MadeLazily):
             return super().__get__(instance, owner)
 
 
-_making = threading.RLock()  # held while one is computed
+_making = threading.RLock()  # held while an attribute is computed
 
 
-def _make_lock() -> None:
-    """Replace the lock in a forked process: the thread that holds it may not be there."""
+def _replace_lock() -> None:
+    """Replace the lock in a forked process, where the thread that holds it may not exist."""
     global _making
     _making = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_make_lock)
+    os.register_at_fork(after_in_child=_replace_lock)
 
 if TYPE_CHECKING:
     from functools import cached_property

@@ -185,7 +185,8 @@ def test_an_error_while_threads_work(threads):
 
 
 def test_number_of_threads():
-    assert count_words(["a"], threads=2) == WordCounts({"a": 1})
+    for threads in (2, np.int8(3)):
+        assert count_words(["a"], threads=threads) == WordCounts({"a": 1})
     with pytest.raises(ValueError, match="threads must be at least 1"):
         count_words(["a"], threads=0)
 

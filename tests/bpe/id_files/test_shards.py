@@ -1,5 +1,6 @@
 """Each file of a corpus encoded to files of its own: what is there, what is skipped, what is done again."""
 
+import dataclasses
 import gzip
 import json
 import os
@@ -192,6 +193,12 @@ def test_same_names(tokenizer, books, tmp_path):
         tokenizer.encode_shards([books / "b" / "a.txt"], out)
 
 
+def test_options_of_the_corpus_of_any_integer_type(tokenizer, books, tmp_path):
+    corpus = bpe.Corpus(books, max_record_bytes=np.int64(1000))
+    assert tokenizer.encode_shards(corpus, tmp_path / "ids", threads=np.int8(2)).n_skipped == 0
+    assert tokenizer.encode_shards(books, tmp_path / "others", threads=np.int8(2)).n_shards == 4
+
+
 def test_the_format_of_the_corpus(tokenizer, tmp_path):
     """It is that of each file, and one of the options that all shards share."""
     (tmp_path / "books").mkdir()
@@ -211,13 +218,21 @@ def test_a_text_that_is_refused(tokenizer, books, tmp_path):
     assert tokenizer.encode_shards(books, tmp_path / "ids").n_skipped == 1
 
 
-@pytest.mark.parametrize("data", [b"no list\n", b"[]\n", b'{"format": "other"}\n', b"\0\n", None])
-def test_damaged_lists(tokenizer, books, tmp_path, data):
+SHARD = json.dumps(dataclasses.asdict(shards.Shard("a.txt", 7, 1, ["a.txt.bin"], 6, 1, 3, 7)))
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        *((data, 1) for data in (b"no list", b"[]", b'{"format": "other"}', b"\0", b"[" * 100_000)),
+        *((data, 2) for data in (b'{"source": 1}', SHARD.encode())),
+    ],
+)
+def test_damaged_lists(tokenizer, books, tmp_path, data, line):
     tokenizer.encode_shards(books, tmp_path / "ids")
     path = tmp_path / "ids" / "shards.jsonl"
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(data if data is not None else lines[0] + b'{"source": 1}\n')
-    line = 1 if data is not None else 2
+    lines = path.read_bytes().splitlines()
+    path.write_bytes(b"".join(each + b"\n" for each in [*lines[: line - 1], data]))
     with pytest.raises(ValueError, match=rf"shards\.jsonl, line {line}: not a line of a list of shards"):
         tokenizer.encode_shards(books, tmp_path / "ids")
     path.write_bytes(b"")

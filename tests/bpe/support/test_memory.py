@@ -54,7 +54,7 @@ def test_blocks_are_kept_where_the_environment_says_no():
 def test_nothing_is_changed_without_the_setting(monkeypatch):
     monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
     changed = []
-    monkeypatch.setattr(memory, "_enter_or_leave", lambda *given: changed.append(given))
+    monkeypatch.setattr(memory, "_set_limits", lambda *given: changed.append(given))
     for value in (None, "", "many", "-1"):
         if value is not None:
             monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", value)
