@@ -34,7 +34,9 @@ _SHORT = 64  # ids that are read one by one
 
 
 def id_array(engine: Engine, ids: Iterable[int] | np.ndarray) -> np.ndarray:
-    """Return ids as an array of integers; whether each has a token is not looked at."""
+    """Return ids as an array of integers, without checking that each has a token."""
+    if isinstance(ids, Iterable) and not isinstance(ids, (np.ndarray, list)):
+        ids = list(ids)  # an iterator is read once, and array() takes bytes for the memory of integers
     try:
         found = ids if isinstance(ids, np.ndarray) else np.array(array("I", ids))
         if found.ndim == 1 and found.dtype.kind in "iu":

@@ -81,6 +81,16 @@ def test_errors(tokenizer):
             function(tokenizer, [97, 98.0])
 
 
+@pytest.mark.parametrize("kind", [list, tuple, iter, bytes, bytearray])
+def test_ids_of_any_kind_are_read_once(tokenizer, kind):
+    ids = [*b"the sea "]
+    assert bpe.ids.canonical_ids(tokenizer, kind(ids)) == tokenizer.encode("the sea ")
+    if kind in (list, tuple, iter):
+        for function in (bpe.ids.first_noncanonical, bpe.ids.canonical_ids):
+            with pytest.raises(ValueError, match=r"ids\[1\]: -1 is out of range"):
+                function(tokenizer, kind([97, -1, 98]))
+
+
 def test_bytes_without_a_token():
     tokens = {1: b"a", 2: b"b", 3: b"zq", 4: b"<s>"}
     tok = bpe.Tokenizer(token_bytes=tokens, merges=[], pattern="none", special_tokens={"<s>": 4})
