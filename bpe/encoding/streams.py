@@ -177,10 +177,18 @@ class StreamEncoder:
         return ids
 
     def _look(self) -> list[int]:
-        """Return the ids that are known now, and hold the rest."""
-        ids, n_decided = self._known_ids()
+        """Return the ids that no later text changes, and hold the rest.
+
+        A piece can depend on what follows it. So some bytes that follow are encoded, too, and their ids are
+        dropped. Nothing changes before all is encoded, so that an error or an interrupt leaves the text whole.
+        """
+        data, ids = bytes(self._held), list[int]()
+        n_decided, end, begins = self._engine.decided(data, self._begins, self._inside)
+        if end:
+            ids = self._ids_of(data[:end])
+            ids = ids[: len(ids) - self._engine.n_ids_of_tail(ids, end - n_decided)]
         del self._held[:n_decided]
-        self._n_looked = len(self._held)
+        self._begins, self._n_looked = begins, len(self._held)
         if ids:
             ids, self._before_all = self._before_all + ids, []
         return ids
@@ -214,19 +222,6 @@ class StreamEncoder:
 
     def _ids_of(self, data: bytes) -> list[int]:
         return self._engine.encoder_for(data, self._inside, begins=self._begins).encode(data)
-
-    def _known_ids(self) -> tuple[list[int], int]:
-        """Return the ids that no text after them changes, and of how many bytes they are.
-
-        A piece can depend on what follows it. So some bytes that follow are encoded, too, and their ids are
-        dropped.
-        """
-        data, begins = bytes(self._held), self._begins
-        n_decided, end, self._begins = self._engine.decided(data, begins, self._inside)
-        if not end:
-            return [], n_decided
-        ids = self._engine.encoder_for(data[:end], self._inside, begins=begins).encode(data[:end])
-        return ids[: len(ids) - self._engine.n_ids_of_tail(ids, end - n_decided)], n_decided
 
 
 def encode_blocks(

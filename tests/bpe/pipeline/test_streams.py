@@ -5,6 +5,7 @@ import random
 import time
 import tracemalloc
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -270,6 +271,23 @@ def test_a_cut_right_after_a_token(tmp_path):
     assert bytes(stream._held) == b" three"
     assert ids + stream.finish() == tok.encode(text)
     assert stream._begins is Begins.TEXT
+
+
+@pytest.mark.parametrize("name", ["Mistral", "RoBERTa"])
+def test_an_interrupt_leaves_a_stream_where_it_was(name, tmp_path, monkeypatch):
+    tok = tokenizer_with(*HELD[name][:2], tmp_path)
+    text = "one <x> two <x> three"
+    for fed in range(1, len(text) + 1):
+        stream = tok.stream_encoder()
+        with monkeypatch.context() as patch:
+            patch.setattr(type(tok.engine), "encoder_for", interrupted)
+            with suppress(KeyboardInterrupt):
+                stream.feed(text[:fed])
+        assert stream.feed(text[fed:]) + stream.finish() == tok.encode(text)
+
+
+def interrupted(*given, **options):
+    raise KeyboardInterrupt
 
 
 def test_texts_without_a_place_take_no_quadratic_time(tmp_path):
