@@ -109,8 +109,8 @@ class AppendableEncoder:
 
     @one_thread
     def _append(self, text: str | bytes) -> None:
+        self._rest = None  # first: the text may be taken, and then fail to be encoded
         self._ids += self._stream.feed(text)
-        self._rest = None
 
     def count(self) -> int:
         """Return the number of ids of the text as it is now; O(1) if nothing was added since."""

@@ -260,6 +260,16 @@ def test_a_refused_part_is_not_taken(tokenizer):
     assert growing.ids() == tokenizer.encode("a <|fim|")
 
 
+def test_a_growing_text_that_cannot_be_encoded_has_no_older_count():
+    tok = Tokenizer(token_bytes={1: b"a", 2: b"b", 3: b" "}, merges=[], pattern="gpt2")
+    growing = tok.appendable_encoder()
+    growing.append("a")
+    assert growing.count() == 1
+    for function in (lambda: growing.append(" z ab ab"), growing.count, growing.ids):
+        with pytest.raises(ValueError, match="no token of the vocabulary stands for"):
+            function()
+
+
 def test_str_and_bytes_in_turn(tokenizer):
     stream = tokenizer.stream_encoder()
     ids = [
