@@ -141,7 +141,6 @@ def audit_of(
     vocabulary = engine.vocabulary
     refuse_supermerges(vocabulary, "audit")
     vocabulary.refuse_far_ids("an audit")
-    cut = {**vocabulary.idle_tokens, **vocabulary.cut_tokens}
     token_ids = sorted(vocabulary.bytes_of)
     idle = {*vocabulary.idle_tokens.values()}
     specials = {token_id: token.encode() for token, token_id in vocabulary.cut_tokens.items()}
@@ -161,7 +160,7 @@ def audit_of(
         token_id: "live" if token_id in witness_of else dead.get(token_id, "unknown")
         for token_id in token_ids
     }
-    ordinary = {i: vocabulary.bytes_of[i] for i in token_ids if i not in {*cut.values()}}
+    ordinary = {i: vocabulary.bytes_of[i] for i in token_ids if i not in idle and i not in specials}
     return Audit(
         status_of,
         dict(sorted(witness_of.items())),
