@@ -70,22 +70,24 @@ def open_standard_streams() -> None:
     if sys.stdout is None:
         # Read-only, so writing is an error; it takes the free file descriptor, so no other file gets it.
         closed = os.open(os.devnull, os.O_RDONLY)
-        sys.stdout = _whole(closed, "utf-8", "strict", is_line_buffered=False)
+        sys.stdout = _text_output(closed, "utf-8", "strict", is_line_buffered=False)
     elif isinstance(_raw(sys.stdout), io.FileIO):
         sys.stdout.flush()
         encoding, errors = sys.stdout.encoding, sys.stdout.errors or "strict"
         is_line_buffered = getattr(sys.stdout, "line_buffering", False)
-        sys.stdout = _whole(sys.stdout.fileno(), encoding, errors, is_line_buffered=is_line_buffered)
+        descriptor = sys.stdout.fileno()
+        sys.stdout = _text_output(descriptor, encoding, errors, is_line_buffered=is_line_buffered)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
-def _raw(stream: io.TextIOBase | object) -> object:
+def _raw(stream: object) -> object:
+    """Return the file below the buffers of a stream; None if it has none, such as a stream in memory."""
     buffer = getattr(stream, "buffer", None)
     return getattr(buffer, "raw", buffer)
 
 
-def _whole(descriptor: int, encoding: str, errors: str, *, is_line_buffered: bool) -> io.TextIOWrapper:
+def _text_output(descriptor: int, encoding: str, errors: str, *, is_line_buffered: bool) -> io.TextIOWrapper:
     output = _Output(descriptor, "wb", closefd=False)
     return io.TextIOWrapper(
         io.BufferedWriter(output), encoding=encoding, errors=errors, line_buffering=is_line_buffered
@@ -198,7 +200,7 @@ class _OneLineErrors(click.Group):
                 warnings.catch_warnings(),  # this also restores showwarning
                 watching_compiler(is_quiet=is_quiet),
             ):
-                warnings.showwarning = _warn
+                warnings.showwarning = lambda message, *_, **__: warn(str(message))
                 code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except (Exception, KeyboardInterrupt) as error:
             # Interrupted code may end with any error.
@@ -263,10 +265,6 @@ def _complain(message: str, code: int = EXIT_WRONG) -> int:
     except OSError:  # stderr is full; Python would fail again at exit, and change the exit code
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     return code
-
-
-def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    warn(str(message))
 
 
 def warn(message: str) -> None:
@@ -334,9 +332,9 @@ def read(file: str) -> bytes:
     return Path(file).read_bytes()
 
 
-def name_of(file: str | None) -> str:
+def name_of(file: str) -> str:
     """Return the name of a file, for messages."""
-    return "standard input" if file == STDIN else str(file)
+    return "standard input" if file == STDIN else file
 
 
 def need_output(output: str, *, is_folder: bool = False) -> None:
@@ -384,15 +382,15 @@ def name_of_output(output: str) -> str:
     return "standard output" if output == STDOUT else output
 
 
-def only_one_to_stdout(output: str | None, is_json: bool) -> None:
+def only_one_to_stdout(output: str, is_json: bool) -> None:
     """Raise if both a summary and the output itself would be written to standard output."""
     if is_json and output == STDOUT:
         raise click.UsageError("-o - and --json both write to standard output: give a file name to -o")
 
 
-def shorter(error: ValueError) -> ValueError:
-    """Return an error of encoding, with advice for the command line."""
+def with_options(error: ValueError) -> ValueError:
+    """Return an error of encoding whose advice names options, not arguments of the library."""
     problem, is_special, _ = str(error).partition(". To encode it")
-    if is_special:  # the rest of the message is for callers of the library
+    if is_special:
         problem += ". To encode it as a special token, use --allow-special; to encode it as text, --ordinary"
     return ValueError(problem)

@@ -20,7 +20,6 @@ BENCH_BYTES = 8_000_000
 PASSES = 3
 
 
-# ----------------------------------------------------------------------------------------------- bench
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")
 @click.argument("file", metavar="FILE")

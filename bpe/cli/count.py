@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from bpe.cli.app import load, main, shorter
+from bpe.cli.app import load, main, with_options
 from bpe.cli.options import reading_options, rules_of, special_options, text_option, texts_of
 from bpe.cli.progress import Stopwatch, progress_of
 
@@ -51,7 +51,7 @@ def counted(
             engine, corpus, engine.rules_of(**rules), threads=threads, progress=progress
         )
     except ValueError as error:
-        raise shorter(error) from None
+        raise with_options(error) from None
     firsts, paths = zip(*corpus.origins, strict=True)
     ends = [*firsts[1:], len(tokens)]
     return [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe.cli.app import STDIN, STDOUT, load, main, name_of, need_output, read, shorter, warn
+from bpe.cli.app import STDIN, STDOUT, load, main, name_of, need_output, read, warn, with_options
 from bpe.cli.options import (
     reading_options,
     rules_of,
@@ -115,7 +115,7 @@ def write_shards(
     try:
         done = tokenizer.encode_shards(corpus, folder, **options)
     except ValueError as error:
-        raise shorter(error) from None
+        raise with_options(error) from None
     if as_json:
         summary = {
             "output": folder,
@@ -171,14 +171,11 @@ def encode(
     dtype: str | None,
     allow_special: bool,
     ordinary: bool,
-    field: str,
-    errors: Any,
-    max_record_bytes: int,
     threads: int | None,
-    format: Any,
     quiet: bool,
     progress: bool,
     as_json: bool,
+    **reading: Any,
 ) -> None:
     """Encode texts to ids.
 
@@ -219,19 +216,12 @@ def encode(
     rules = rules_of(allow_special, ordinary)
     given = {"to": to, "end_token": end_token, "dtype": dtype, "shards": shards, "scheduler": scheduler}
     check_id_options(output, given)
-    reading = {"field": field, "errors": errors, "max_record_bytes": max_record_bytes, "format": format}
     corpus = texts_of(paths, text, is_quiet=quiet, **reading)
     if output is None:
         _print_ids(load(tokenizer), corpus, rules, as_json)
         return
     shown = progress_of("encoding", "B", quiet=quiet, lines=progress)
-    options = {
-        "to": to,
-        "end_token": end_token,
-        "dtype": dtype,
-        "threads": threads,
-        "progress": shown,
-    }
+    options = {"to": to, "end_token": end_token, "dtype": dtype, "threads": threads, "progress": shown}
     if shards:
         options.update(rules, scheduler=scheduler)
         write_shards(load(tokenizer), corpus, output, options, as_json=as_json)
@@ -258,7 +248,7 @@ def _print_ids(tokenizer: Tokenizer, corpus: Corpus, rules: dict[str, Any], as_j
                     click.echo(f"{before}{some}", nl=False)
                     before = between
         except ValueError as error:
-            raise shorter(error) from None
+            raise with_options(error) from None
         click.echo(f"{end if before == between else begin + end}", nl=False)
 
 
@@ -295,7 +285,7 @@ def _write_ids(
             )
         raise
     except ValueError as error:
-        raise shorter(error) from None
+        raise with_options(error) from None
     if not is_quiet:
         report_incomplete(output)
     return {

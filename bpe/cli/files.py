@@ -47,11 +47,10 @@ def inspect(tokenizer: str, paths: tuple[str, ...], as_json: bool) -> None:
       bpe inspect tok.json letter.txt
       bpe inspect tok.json --json
     """  # noqa: D301
+    from bpe.corpus import Corpus
     from bpe.ids import fingerprint
 
     loaded = load(tokenizer)
-    from bpe.corpus import Corpus
-
     corpus = Corpus([Path(path) for path in paths])
     # Before anything is printed, as it may fail.
     texts = counted(loaded, corpus, {"allowed_special": "all"}) if paths else []
@@ -77,7 +76,9 @@ def inspect(tokenizer: str, paths: tuple[str, ...], as_json: bool) -> None:
         click.echo(f"on {name}: {human(each.n_bytes, 'B')}, {human(each.n_tokens)} tokens{per_token}")
 
 
-def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
+def _describe(tokenizer: Tokenizer) -> list[str]:
+    """Return lines about a vocabulary, with the longest tokens, the first merges and the last ones."""
+    n = 10  # of each
     merges, specials = tokenizer.merges, tokenizer.special_tokens
 
     def made(rank: int) -> str:

@@ -52,18 +52,23 @@ def source_of(
             f"{paths[is_counts.index(True)]} holds counts, {paths[is_counts.index(False)]} does not: "
             "count the text first, with bpe count-words"
         )
-    if pattern is not None or specials:
-        raise ValueError("files of counts already have a pattern and special tokens: omit the options")
+    _refuse_rules(pattern, specials)
     refuse_inputs([output], paths)
     _check_kinds(paths)
-    total = _loaded(paths[0])
+    total = _counts_in(paths[0])
     for path in paths[1:]:
         try:
-            total += _loaded(path)
+            total += _counts_in(path)
         except (ValueError, OverflowError) as error:
             where = "" if str(error).startswith(path) else f"{path}: "
             raise ValueError(f"{where}{error}") from None
     return total
+
+
+def _refuse_rules(pattern: str | None, specials: Sequence[str]) -> None:
+    """Raise if options say how to split texts, where only counts are given."""
+    if pattern is not None or specials:
+        raise ValueError("files of counts already have a pattern and special tokens: omit the options")
 
 
 def _check_kinds(paths: Sequence[str]) -> None:
@@ -79,7 +84,7 @@ def _check_kinds(paths: Sequence[str]) -> None:
         )
 
 
-def _loaded(path: str) -> Any:
+def _counts_in(path: str) -> Any:
     """Return the counts in a file, of words or of runs."""
     from bpe.counting.file_format import kind_of_counts
     from bpe.counting.word_counts import WordCounts
@@ -88,12 +93,16 @@ def _loaded(path: str) -> Any:
     return RunCounts.load(path) if kind_of_counts(path) == "runs" else WordCounts.load(path)
 
 
-def sources_of(
-    paths: Sequence[str], output: str, temperature: float | None, is_plain: bool
+def weighted_counts_of(
+    paths: Sequence[str],
+    output: str,
+    temperature: float | None,
+    pattern: str | None,
+    specials: Sequence[str],
 ) -> tuple[dict[str, Any], dict[str, float]] | None:
-    """Return the counts in files by name, and their weights; None without weights.
+    """Return the counts in files by name, and their weights; None without weights and --temperature.
 
-    The output must not be one of the files. `is_plain`: no options are given that do not apply to counts.
+    The output must not be one of the files.
     """
     weights: dict[str, float] = {}
     for path in paths:
@@ -112,15 +121,14 @@ def sources_of(
         raise ValueError(
             f"only {len(weights)} of {len(paths)} files have a weight: write FILE=WEIGHT for all"
         )
-    if not is_plain:
-        raise ValueError("files of counts already have a pattern and special tokens: omit the options")
+    _refuse_rules(pattern, specials)
     from bpe.counting.weights import temperature_weights
     from bpe.superwords.counted_runs import RunCounts
 
     names = [*weights] or paths
     refuse_inputs([output], names)
     _check_kinds(names)
-    sources = {name: _loaded(name) for name in names}
+    sources = {name: _counts_in(name) for name in names}
     if temperature is not None:
         words = {name: each.words if isinstance(each, RunCounts) else each for name, each in sources.items()}
         weights = temperature_weights(words, temperature)
@@ -146,7 +154,8 @@ def warn_of_odd_texts(corpus: Corpus) -> None:
         if corpus.kind_of(part.path) in (".jsonl", ".parquet"):
             continue
         with contextlib.suppress(Exception):  # the command itself will report an error
-            problem = oddity(_begin_of(part), source is not ParameterSource.DEFAULT, corpus.format == "text")
+            has_errors = source is not ParameterSource.DEFAULT
+            problem = oddity(_begin_of(part), has_errors=has_errors, is_text=corpus.format == "text")
             if problem:
                 found.setdefault(problem, []).append(str(part))
     for problem, names in found.items():
@@ -154,8 +163,11 @@ def warn_of_odd_texts(corpus: Corpus) -> None:
         warn(f"{names[0]}: {problem}{more}")
 
 
-def oddity(begin: bytes, knows_errors: bool, is_text: bool) -> str:
-    r"""Return a warning if a file does not look like UTF-8 text; "" if it does."""
+def oddity(begin: bytes, *, has_errors: bool, is_text: bool) -> str:
+    r"""Return a warning if a file does not begin like UTF-8 text; "" if it does.
+
+    `has_errors` and `is_text` say whether the options --errors and --format text are given.
+    """
     from bpe.formats.recognition import SAVED  # not for --help
 
     if begin.startswith(b"PAR1") and not is_text:
@@ -165,14 +177,14 @@ def oddity(begin: bytes, knows_errors: bool, is_text: bool) -> str:
     if begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
         return _PACKED
     if begin.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "" if knows_errors else _UTF_16
+        return "" if has_errors else _UTF_16
     line, is_whole, _ = begin.removeprefix(codecs.BOM_UTF8).partition(b"\n")
     if line.startswith(b"{") and not is_text and _is_record(line, bool(is_whole)):
         return _JSON
     try:
         codecs.utf_8_decode(begin, "strict", False)
     except UnicodeDecodeError:
-        return "" if knows_errors else _NOT_UTF_8
+        return "" if has_errors else _NOT_UTF_8
     return ""
 
 

@@ -221,9 +221,9 @@ class Stopwatch:
 
 def human(number: float, unit: str = "") -> str:
     """Return a number with three significant digits, such as 27.1 million, or 114 MB."""
-    for power, word, letter in ((9, "billion", "G"), (6, "million", "M"), (3, "thousand", "k"), (0, "", "")):
+    for power, word, letter in ((9, "billion", "G"), (6, "million", "M"), (3, "thousand", "k")):
         value = number / 10**power
-        if float(f"{value:.3g}") >= 1 or power == 0:
-            digits = f"{value:.0f}" if value >= 100 or power == 0 else f"{value:.3g}"
-            return f"{digits} {letter}{unit}" if unit else f"{digits} {word}".rstrip()
-    raise AssertionError
+        if float(f"{value:.3g}") >= 1:
+            digits = f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+            return f"{digits} {letter}{unit}" if unit else f"{digits} {word}"
+    return f"{number:.0f} {unit}".rstrip()

@@ -124,7 +124,7 @@ def _lines(tokenizer: Tokenizer, audit: Audit) -> Iterator[str]:
     for status, n in audit.n_by_status.items():
         yield f"{status + ':':14}{n:>8} tokens"
         if status != "live":
-            yield from _shown(tokenizer, audit.with_status(status))
+            yield from _first_tokens(tokenizer, audit.with_status(status))
     yield f"tokens that occur only in bytes that are not UTF-8: {len(audit.only_in_bytes)}"
     yield f"tokens with a part of a character: {len(audit.not_utf8)}"
     yield f"groups of tokens that differ only in case: {len(audit.same_but_case)}"
@@ -132,7 +132,7 @@ def _lines(tokenizer: Tokenizer, audit: Audit) -> Iterator[str]:
     if not audit.texts:
         return
     yield f"tokens that these texts never use: {len(audit.never_used)}"
-    yield from _shown(tokenizer, audit.never_used)
+    yield from _first_tokens(tokenizer, audit.never_used)
     yield f"Rényi efficiency (alpha 2.5): {audit.renyi_efficiency:.4f}"
     for figures in audit.texts:
         yield (
@@ -141,7 +141,7 @@ def _lines(tokenizer: Tokenizer, audit: Audit) -> Iterator[str]:
         )
 
 
-def _shown(tokenizer: Tokenizer, ids: list[int]) -> Iterator[str]:
+def _first_tokens(tokenizer: Tokenizer, ids: list[int]) -> Iterator[str]:
     for token_id in ids[:SHOWN]:
         yield f"  {token_id:>6}  {tokenizer.token_bytes(token_id)!r}"
     if len(ids) > SHOWN:

@@ -51,7 +51,7 @@ def show(tokenizer: str, paths: tuple[str, ...], text: str | None, with_ids: boo
         if as_json:
             click.echo(json.dumps([*entries_of(loaded, ids)], ensure_ascii=False))
         else:
-            _show(loaded, ids, with_ids)
+            _print_tokens(loaded, ids, with_ids)
 
 
 def entries_of(tokenizer: Tokenizer, ids: Iterable[int]) -> Iterable[dict[str, Any]]:
@@ -61,7 +61,7 @@ def entries_of(tokenizer: Tokenizer, ids: Iterable[int]) -> Iterable[dict[str, A
         yield {"id": token_id, "text": token.decode("utf-8", "replace"), "bytes": token.hex()}
 
 
-def _show(tokenizer: Tokenizer, ids: list[int], with_ids: bool) -> None:
+def _print_tokens(tokenizer: Tokenizer, ids: list[int], with_ids: bool) -> None:
     tokens = [tokenizer.token_bytes(token_id) for token_id in ids]
     parts = shown_tokens(tokens)
     if with_ids:
@@ -78,10 +78,10 @@ def _show(tokenizer: Tokenizer, ids: list[int], with_ids: bool) -> None:
 
 def shown_tokens(tokens: list[bytes]) -> list[str]:
     r"""Return tokens as printable text, without characters that move the cursor or change the direction."""
-    return ["".join(map(_shown, token.decode("utf-8", "surrogateescape"))) for token in tokens]
+    return ["".join(map(_printable, token.decode("utf-8", "surrogateescape"))) for token in tokens]
 
 
-def _shown(character: str) -> str:
+def _printable(character: str) -> str:
     code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8
         return f"<{code - 0xDC00:02X}>"

@@ -22,10 +22,10 @@ from bpe.cli.options import (
     pattern_dialect,
     reading_options,
     source_of,
-    sources_of,
     superword_options,
     together,
     training_options,
+    weighted_counts_of,
 )
 from bpe.cli.progress import Stopwatch, human, progress_of
 
@@ -133,7 +133,7 @@ def count_words(
         n_bytes = source.n_bytes
         rules = Pattern.of(pattern or "gpt2", dialect), specials
         on = {"scheduler": scheduler, "threads": threads, "progress": shown}
-        found = _counted_now(source, rules, superword_parts, on, runs=runs)
+        found = _counts_of_corpus(source, rules, superword_parts, on, runs=runs)
     elif runs and not isinstance(source, RunCounts):
         raise ValueError(f"{paths[0]} holds counts of words: count the runs of the text itself")
     with written(output) as path:
@@ -154,7 +154,7 @@ def count_words(
         }
         click.echo(json.dumps(summary))
     elif not quiet:
-        text = f"{name_of_output(output)}: {_in_all([_size_of(counts)])}"
+        text = f"{name_of_output(output)}: {_sizes_in_words([_size_of(counts)])}"
         if n_runs:
             text += f"; {human(n_runs['runs'])} distinct runs"
         if isinstance(source, Corpus):
@@ -162,7 +162,7 @@ def count_words(
         click.echo(text, err=True)
 
 
-def _counted_now(
+def _counts_of_corpus(
     source: Corpus,
     rules: tuple[Pattern, Sequence[str]],
     superword_parts: str | None,
@@ -185,8 +185,8 @@ def _size_of(counts: WordCounts) -> tuple[int, int, int]:
     return len(counts), counts.total, counts.n_text_bytes
 
 
-def _in_all(sizes: Sizes) -> str:
-    """Return a phrase about how much was counted."""
+def _sizes_in_words(sizes: Sizes) -> str:
+    """Return how much was counted in all, as a phrase of a summary."""
     n_distinct, n_pieces, n_bytes = map(sum, zip(*sizes, strict=True))
     return (
         f"{human(n_distinct)} distinct pieces, {human(n_pieces)} in all, from {human(n_bytes, 'B')} of text"
@@ -261,10 +261,14 @@ def train(
     watch, job = Stopwatch(), None
     reading = {name: options.pop(name) for name in READING}
     bar = partial(progress_of, quiet=quiet, lines=progress)
-    bar("training", "steps")  # raises where both options are given
+    bar("training", "steps")  # raises if both --quiet and --progress are given
     try:
-        source, weights = _given(paths, output, temperature, pattern, specials, is_quiet=quiet, **reading)
-        _check_kind(source, superwords)
+        weighted = weighted_counts_of(paths, output, temperature, pattern, specials)
+        source, weights = weighted or (
+            source_of(paths, output, pattern, specials, is_quiet=quiet, **reading),
+            None,
+        )
+        _check_superwords(source, superwords)
         job = Job(
             source,
             vocab_size,
@@ -314,23 +318,8 @@ def _superwords_of(
     return None
 
 
-def _given(
-    paths: Sequence[str],
-    output: str,
-    temperature: float | None,
-    pattern: str | None,
-    specials: Sequence[str],
-    *,
-    is_quiet: bool,
-    **reading: Any,
-) -> tuple[Any, dict[str, float] | None]:
-    """Return what to train on, and the weights of files of counts if there are any."""
-    weighed = sources_of(paths, output, temperature, pattern is None and not specials)
-    return weighed or (source_of(paths, output, pattern, specials, is_quiet=is_quiet, **reading), None)
-
-
-def _check_kind(source: Any, superwords: str | None) -> None:
-    """Raise a ValueError if the files of counts do not hold what this training requires."""
+def _check_superwords(source: Any, superwords: str | None) -> None:
+    """Raise a ValueError if superwords cannot be learned from these files of counts."""
     from bpe.corpus import Corpus
 
     if isinstance(source, Corpus):
@@ -360,7 +349,7 @@ def _save(tokenizer: Tokenizer, output: str, wanted: int, options: dict[str, Any
     with written(output) as path:
         tokenizer.save(path)
     if tokenizer.vocab_size < wanted:
-        why = _why(options["min_count"], options["max_token_length"])
+        why = _why_fewer(options["min_count"], options["max_token_length"])
         warn(f"{name_of_output(output)}: {tokenizer.vocab_size} tokens, not {wanted}: {why}")
 
 
@@ -382,13 +371,13 @@ def _in_words(tokenizer: Tokenizer, sizes: Sizes, output: str, wanted: int, watc
     made = f"{tokenizer.vocab_size} tokens, " + (
         "as requested" if tokenizer.vocab_size == wanted else f"of {wanted} requested"
     )
-    text = f"{name_of_output(output)}: {made}; {_in_all(sizes)}, {watch.seconds:.1f} s"
+    text = f"{name_of_output(output)}: {made}; {_sizes_in_words(sizes)}, {watch.seconds:.1f} s"
     if output == STDOUT or not Path(output).is_file():  # or a device
         return text
     return f"{text}. Next: bpe encode {shlex.quote(output)} FILE -o ids.npy"
 
 
-def _why(min_count: int, max_token_length: int | None) -> str:
+def _why_fewer(min_count: int, max_token_length: int | None) -> str:
     """Return why there are fewer tokens than requested."""
     count = f" that occurs {min_count} times" if min_count > 1 else ""
     length = f" and makes a token of {max_token_length} bytes at most" if max_token_length else ""

@@ -111,13 +111,13 @@ def test_the_format_of_a_corpus(folder):
     ],
 )
 def test_oddities(begin, problem):
-    found = oddity(begin, False, False)
+    found = oddity(begin, has_errors=False, is_text=False)
     assert found.startswith(problem)
     assert bool(found) == bool(problem)
     if "JSON" in problem or "Parquet" in problem:
-        assert oddity(begin, False, True) == ""
+        assert oddity(begin, has_errors=False, is_text=True) == ""
     if "UTF" in problem:
-        assert oddity(begin, True, False) == ""
+        assert oddity(begin, has_errors=True, is_text=False) == ""
 
 
 def test_one_note_for_each_oddity(folder):
