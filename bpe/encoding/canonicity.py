@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bpe.encoding.decoding import checked_ids
+from bpe.encoding.decoding import checked_ids, list_or_array
 from bpe.encoding.streams import Begins
 from bpe.splitting.specials import Specials
 
@@ -35,15 +35,14 @@ _SHORT = 64  # ids that are read one by one
 
 def id_array(engine: Engine, ids: Iterable[int] | np.ndarray) -> np.ndarray:
     """Return ids as an array of integers, without checking that each has a token."""
-    if isinstance(ids, Iterable) and not isinstance(ids, (np.ndarray, list)):
-        ids = list(ids)  # an iterator is read once, and array() takes bytes for the memory of integers
+    given = list_or_array(ids)  # an iterator is read once, and array() takes bytes for the memory of integers
     try:
-        found = ids if isinstance(ids, np.ndarray) else np.array(array("I", ids))
-        if found.ndim == 1 and found.dtype.kind in "iu":
+        found = given if isinstance(given, np.ndarray) else np.array(array("I", given))
+        if found.dtype.kind in "iu":
             return found
     except (TypeError, OverflowError):
         pass
-    return np.array(checked_ids(engine.vocabulary, ids), np.int64)
+    return np.array(checked_ids(engine.vocabulary, given), np.int64)
 
 
 def canonical_ids(

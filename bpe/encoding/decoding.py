@@ -74,32 +74,29 @@ class TokenTable:
 
     def join(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of tokens, joined."""
+        given = ids if type(ids) is list else list_or_array(ids)  # an iterator is read once
         try:
-            if type(ids) is list and len(ids) <= FEW:
-                token_ids = ids
-            else:
-                listed = _listed(ids)
-                if len(listed) > FEW and self._is_compiled(len(listed)):
-                    if len(listed) <= BLOCK:
-                        return self._join_block([listed])[0]
-                    return b"".join([self._join_block([block])[0] for block in _blocks_of(listed)])
-                token_ids = listed.tolist() if isinstance(listed, np.ndarray) else listed
+            if len(given) > FEW and self._is_compiled(len(given)):
+                if len(given) <= BLOCK:
+                    return self._join_block([given])[0]
+                return b"".join([self._join_block([block])[0] for block in _blocks_of(given)])
+            token_ids = given if isinstance(given, list) else given.tolist()
             if self._is_sparse:
                 array("I", token_ids)  # refuses floats, which a dict finds, too
             if len(token_ids) > 1:
                 return b"".join(itemgetter(*token_ids)(self._tokens))
             return b"".join([self._tokens[token_id] for token_id in token_ids])
         except (TypeError, OverflowError, LookupError):
-            token_ids = checked_ids(self._vocabulary, ids)
+            token_ids = checked_ids(self._vocabulary, given)
             return b"".join(map(self._vocabulary.bytes_of.__getitem__, token_ids))
 
     def join_each(self, batch: Iterable[Iterable[int] | np.ndarray]) -> list[bytes]:
         """Return the same for each list of a batch; compiled code joins many short ones at once."""
-        listed = [_listed(ids) for ids in batch]
+        lists = [list_or_array(ids) for ids in batch]
         if not self._is_compiled(0):
-            return [*map(self.join, listed)]
+            return [*map(self.join, lists)]
         parts: list[bytes] = []
-        for group in _groups_of(listed):
+        for group in _groups_of(lists):
             try:
                 parts += self._join_block(group) if len(group) > 1 else [self.join(group[0])]
             except (TypeError, OverflowError, LookupError):
@@ -192,7 +189,7 @@ def _groups_of(lists: list[list[int] | np.ndarray]) -> Iterator[list[list[int] |
         yield group
 
 
-def _listed(ids: Iterable[int] | np.ndarray) -> list[int] | np.ndarray:
+def list_or_array(ids: Iterable[int] | np.ndarray) -> list[int] | np.ndarray:
     """Return ids as a list, or as an array that has one dimension."""
     if isinstance(ids, np.ndarray):
         return ids if ids.ndim == 1 else list(ids)
@@ -213,7 +210,7 @@ def _as_uint32(ids: np.ndarray) -> np.ndarray:
 
 def checked_ids(vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray) -> list[int]:
     """Return ids as a list of int; a TypeError or ValueError names the first that is none."""
-    given = ids.tolist() if isinstance(ids, np.ndarray) else [*_listed(ids)]
+    given = ids.tolist() if isinstance(ids, np.ndarray) else [*list_or_array(ids)]
     bytes_of: Mapping[int, bytes] = vocabulary.bytes_of
     try:
         token_ids = [*map(index, given)]

@@ -180,7 +180,7 @@ class StreamEncoder:
         """Return the ids that no later text changes, and hold the rest.
 
         A piece can depend on what follows it. So some bytes that follow are encoded, too, and their ids are
-        dropped. Nothing changes before all is encoded, so that an error or an interrupt leaves the text whole.
+        dropped. Nothing changes before all is encoded: an error or an interrupt leaves the text whole.
         """
         data, ids = bytes(self._held), list[int]()
         n_decided, end, begins = self._engine.decided(data, self._begins, self._inside)

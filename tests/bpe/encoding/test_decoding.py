@@ -177,6 +177,19 @@ def test_errors_name_the_first_wrong_id(table, n, is_compiled, monkeypatch):
 
 
 # ----------------------------------------------------------------------------------------------- streams
+@pytest.mark.parametrize("n", [1, 500])
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_an_iterator_is_read_once(table, n, is_compiled, monkeypatch):
+    if is_compiled:
+        monkeypatch.setattr(decoding, "MOST_WITHOUT_NUMBA", -1)
+        monkeypatch.setattr(decoding, "MOST_PLAIN", -1)
+    ids = [104] * n
+    assert table.join(iter(ids)) == table.join(ids) == table.join_each([iter(ids)])[0]
+    for join in (table.join, lambda ids: table.join_each([ids])):
+        with pytest.raises(ValueError, match=rf"ids\[{n}\]: 1000000000 "):
+            join(iter([*ids, 10**9, 105]))
+
+
 def test_a_stream_holds_no_more_than_a_character(vocabulary):
     """However long a character does not end."""
     stream = bpe.Tokenizer(token_bytes=TOKENS, merges=[], pattern="none").stream_decoder()
