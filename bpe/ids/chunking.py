@@ -124,9 +124,12 @@ def _beginning(tok: Tokenizer, text: AnyStr, max_tokens: int, special: SpecialOp
     # have a mark at their end. So it may have others.
     found: tuple[np.ndarray, ...] = tok.encode_with_offsets(text, **special)
     places: set[int] = {*found[1][: max_tokens + 1].tolist(), *found[2][:max_tokens].tolist()}
-    if not isinstance(text, str):  # the last place between characters up to each
+    if isinstance(text, str):
+        first_end = 2 if "\ud800" <= text[:1] < "\udc00" <= text[1:2] < "\ue000" else 1
+    else:  # the last place between characters up to each
         places = {next(i for i in range(at, -1, -1) if is_between_characters(text, i)) for at in places}
-    for end in sorted(places - {0}, reverse=True):
+        first_end = next(i for i in range(1, len(text) + 1) if is_between_characters(text, i))
+    for end in sorted({*places, first_end} - {0}, reverse=True):
         with suppress(ValueError):  # no token stands for the end of a part that ends inside a word
             if tok.count(text[:end], max_tokens, **special) <= max_tokens:
                 return text[:end]

@@ -230,6 +230,29 @@ def test_ends_of_parts_that_no_token_stands_for(tmp_path):
         bpe.ids.chunks(tok, "aab", 1)
 
 
+ACROSS = {  # merges by which no token ends between the first two characters of the whole text
+    "😀a": [b"\x80 a", b"\x98 \x80", b"\x9f \x98", b"\xf0 \x9f"],
+    "é日é": [
+        *(b"\xa9 \xe6", b"\xa5 \xc3", b"\xc3 \xa9\xe6", b"\x97 \xa5\xc3", b"\xc3\xa9\xe6 \x97\xa5\xc3"),
+        *(b"\xc3 \xa9", b"\x97 \xa5", b"\xe6 \x97\xa5"),
+    ],
+}
+
+
+@pytest.mark.parametrize("text", ACROSS)
+@pytest.mark.parametrize("as_bytes", [False, True])
+def test_a_chunk_of_one_character(text, as_bytes):
+    merges = [tuple(merge.split(b" ")) for merge in ACROSS[text]]
+    tokens = [*(bytes([value]) for value in range(256)), *map(b"".join, merges)]
+    tok = bpe.Tokenizer(token_bytes=tokens, merges=merges, pattern="none")
+    most = max(map(tok.count, text))
+    whole = text.encode() if as_bytes else text
+    cut = [whole[start:end] for start, end, _ in bpe.ids.chunks(tok, whole, most)]
+    assert cut[0] == (text[0].encode() if as_bytes else text[0])
+    assert all(tok.count(part) <= most for part in cut)
+    assert whole[:0].join(cut) == whole
+
+
 @given(st.text("aé日😀", min_size=1, max_size=12), st.data(), st.integers(1, 5), st.booleans())
 def test_chunks_with_tokens_across_characters(text, data, max_tokens, as_bytes):
     """There are chunks whenever each character has at most `max_tokens`."""
