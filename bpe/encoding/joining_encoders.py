@@ -54,8 +54,7 @@ def encoder_of(vocabulary: Vocabulary, pattern: Pattern) -> Encoder:
     if vocabulary.n_super:
         return RunEncoder(vocabulary, pattern)
     joined = bytes_joined_by(vocabulary)
-    n_first = 0 if joined is None else n_first_merges(joined)
-    if joined is not None and n_first:
+    if joined is not None and (n_first := n_first_merges(joined)):
         return WideEncoder(vocabulary, pattern, joined, n_first)
     return Encoder(vocabulary, pattern)
 
@@ -63,10 +62,9 @@ def encoder_of(vocabulary: Vocabulary, pattern: Pattern) -> Encoder:
 def encoder_by_piece(vocabulary: Vocabulary, pattern: Pattern) -> Encode:
     """Return what encodes wide pieces, and says where the ids of each end."""
     joined = bytes_joined_by(vocabulary)
-    n_first = 0 if joined is None else n_first_merges(joined)
     if joined is None:
         encoder = Encoder(vocabulary, pattern)
-    elif n_first:
+    elif n_first := n_first_merges(joined):
         encoder = WideEncoder(vocabulary, pattern, joined, n_first)
     else:
         encoder = FinerEncoder(vocabulary, pattern, joined)

@@ -196,9 +196,9 @@ class NextTokens:
         self.first = frozenset(Hypothesis(c, b"", _NO_LAST, word) for c in self._configurations.first)
         self._goes_on = dict[Hypothesis, bool]()
         self._after_nodes_of = functools.lru_cache(maxsize=_ROWS)(self._find_after_nodes)
-        self._steps = functools.lru_cache(maxsize=128)(self._find_steps)
+        self.steps = functools.lru_cache(maxsize=128)(self._find_steps)  # some texts repeat themselves
         self._base_of = functools.lru_cache(maxsize=_BASES)(self._find_base)
-        self._mask_of = functools.lru_cache(maxsize=_MASKS)(self._find_mask)
+        self.mask = functools.lru_cache(maxsize=_MASKS)(self._find_mask)
         self._may_begin_of = functools.lru_cache(maxsize=1024)(self._find_may_begin)
         self._quick = functools.lru_cache(maxsize=1 << 14)(self._find_quick)
         for configuration in range(min(len(self._configurations.may_cut), _BASES)):
@@ -302,15 +302,10 @@ class NextTokens:
                 found.update(self._follow(hypothesis, token_id))
         return frozenset(found)
 
-    def steps(
-        self, hypotheses: Hypotheses, token_ids: tuple[int, ...], may_end: bool
-    ) -> list[tuple[int, Hypotheses]]:
-        """Return which of some ids may follow, each with the hypotheses after it."""
-        return self._steps(hypotheses, token_ids, may_end)  # remembered: some texts repeat themselves
-
     def _find_steps(
         self, hypotheses: Hypotheses, token_ids: tuple[int, ...], may_end: bool
     ) -> list[tuple[int, Hypotheses]]:
+        """Return which of some ids may follow, each with the hypotheses after it."""
         each = ((token_id, self.after(hypotheses, token_id, may_end)) for token_id in token_ids)
         return [(token_id, after) for token_id, after in each if after]
 
@@ -443,10 +438,6 @@ class NextTokens:
                 yield Hypothesis(*after, token_id, None if word is None else self._beginning_of(word + token))
 
     # ------------------------------------------------------------------------------------- all tokens
-    def mask(self, hypotheses: Hypotheses) -> np.ndarray:
-        """Return which ids of ordinary tokens may follow; not to be written to."""
-        return self._mask_of(hypotheses)
-
     def beginning_with(self, hypotheses: Hypotheses, data: bytes) -> np.ndarray:
         """Return which ids of ordinary tokens may follow that begin with some bytes, in ascending order."""
         start = bisect_left(self._sorted, data)
@@ -484,6 +475,7 @@ class NextTokens:
         return np.array([self._id_of[token] for token in self._sorted], np.uint32)
 
     def _find_mask(self, hypotheses: Hypotheses) -> np.ndarray:
+        """Return which ids of ordinary tokens may follow; not to be written to."""
         mask = np.zeros(self.size, bool)
         for hypothesis in hypotheses:
             mask |= self._mask_after(hypothesis)
@@ -588,17 +580,16 @@ def _configurations_of(engine: Engine) -> tuple[np.ndarray, Configurations]:
 
     Raises a ValueError if what may follow ids is not known.
     """
-    what = ""
     if engine.vocabulary.n_super:
-        what = "its supermerges join pieces"
+        why = "its supermerges join pieces"
     elif engine.changes_texts == "otherwise":
-        what = "a normalizer or a pre-tokenizer of its file changes texts, not only to a Unicode normal form"
+        why = "a normalizer or a pre-tokenizer of its file changes texts, not only to a Unicode normal form"
     else:
         try:
             return _compiled(engine.pattern.sources, _bytes_without_token(engine.vocabulary))
         except UnsupportedError as error:
-            what = f"its pattern is not compiled: {error}"
-    raise ValueError(f"which ids may follow is not known for this tokenizer: {what}")
+            why = f"its pattern is not compiled: {error}"
+    raise ValueError(f"which ids may follow is not known for this tokenizer: {why}")
 
 
 @functools.lru_cache(maxsize=16)
