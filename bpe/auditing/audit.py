@@ -216,7 +216,9 @@ def _measured(
 def _proved(engine: Engine, left: list[int]) -> dict[int, Status]:
     """Return the status of those ids in `left` that provably occur in no text."""
     vocabulary = engine.vocabulary
-    by_ranks, by_pattern = _possible_proofs(engine)
+    are_bytes = engine.options == BYTES  # what tokens stand for
+    by_ranks = are_bytes and NO_ID not in vocabulary.byte_ids  # pieces are merged from bytes
+    by_pattern = are_bytes and engine.splits_by_pattern  # the pattern alone cuts the text
     # A token that merges do not lead to occurs in a piece of exactly its bytes, or never.
     not_merged = {*unreached(vocabulary)} if left and by_ranks else set()
     never = (not_merged - {*vocabulary.atomic_ids}) | {*vocabulary.idle_tokens.values()}
@@ -228,12 +230,6 @@ def _proved(engine: Engine, left: list[int]) -> dict[int, Status]:
             if token_id not in dead and not may_be(vocabulary.bytes_of[token_id]):
                 dead[token_id] = "pattern-dead"
     return dead
-
-
-def _possible_proofs(engine: Engine) -> tuple[bool, bool]:
-    """Return whether pieces are merged from bytes, and whether the pattern alone cuts the text."""
-    has_bytes, is_plain = NO_ID not in engine.vocabulary.byte_ids, engine.options == BYTES
-    return has_bytes and is_plain, is_plain and engine.splits_by_pattern
 
 
 def _same_but(tokens: Mapping[int, bytes], of: Callable[[str], str]) -> list[list[int]]:

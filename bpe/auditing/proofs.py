@@ -82,17 +82,13 @@ class _Stage:
         symbols = next(self._spellings(token))  # a piece has whole characters
         if self._in_gap(symbols):
             return True
-        states, (delay_of, next_state) = self._after(self.starts, symbols), self._tables
-        edge = self.automaton.n_symbols
+        states, edge = self._after(self.starts, symbols), self.automaton.n_symbols
+        delay_of, next_state = self.automaton.delay_of, self.automaton.next_state
         for later in range(MAX_DELAY + 1):
             if (delay_of[states] == later).any() or (delay_of[next_state[states, edge]] == later + 1).any():
                 return True
             states = np.unique(next_state[states, :edge])
         return False
-
-    @property
-    def _tables(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.automaton.delay_of, self.automaton.next_state
 
     def _in_gap(self, symbols: list[list[int]]) -> bool:
         """Return whether these symbols may lie between two matches: no match is certain to begin there."""
@@ -118,7 +114,8 @@ class _Stage:
 
     def _match_may_end_after(self, states: np.ndarray) -> bool:
         """Return whether a match may be found that contains all symbols read before these states."""
-        (delay_of, next_state), edge = self._tables, self.automaton.n_symbols
+        delay_of, next_state = self.automaton.delay_of, self.automaton.next_state
+        edge = self.automaton.n_symbols
         for later in range(MAX_DELAY + 1):
             at_edge = next_state[states, edge]
             for found, longest in ((delay_of[states], later), (delay_of[at_edge], later + 1)):
@@ -132,10 +129,8 @@ class _Stage:
         """Yield, for each reading of the bytes, the possible symbols of each character."""
         symbol_of = self.automaton.symbol_of
         n_continuation = len(token) - len(token.lstrip(bytes(range(0x80, 0xC0))))
-        for n_before in range(
-            min(n_continuation, _WIDEST - 1) + 1
-        ):  # bytes of a character that begins before
-            rest = token[n_before:]
+        for n_before in range(min(n_continuation, _WIDEST - 1) + 1):
+            rest = token[n_before:]  # without the end of a character that begins before the token
             yield [[int(symbol_of[code])] for code in _codes(rest)]
             for start in range(max(0, len(rest) - _WIDEST + 1), len(rest)):
                 codes = codes_beginning_with(rest[start:])
