@@ -51,15 +51,17 @@ class IntervalCounter:
         self._cuts = self._n_before = np.empty(0, np.int64)
         self._byte_of: np.ndarray | None = None  # where each character begins, if not where it is counted
         self._edges: np.ndarray | None = None  # where characters begin and end, if a part may cut them
-        self._is_odd = False
+        self._has_surrogates = False
         if isinstance(text, str) and len(data) != len(text):
             starts = np.flatnonzero(begins_character(data))
             self._byte_of = np.append(starts, len(data))
-            # A part of a str may begin or end within a surrogate pair.
-            self._is_odd = not _is_clean(text)
+            try:
+                text.encode()
+            except UnicodeEncodeError:  # a part of the str may begin or end within a surrogate pair
+                self._has_surrogates = True
         elif not data.isascii():
             self._edges = np.cumsum([0, *widths_of(code_points(as_text(data)))])
-        if not self._is_odd:
+        if not self._has_surrogates:
             self._cuts = engine.ordinary_cuts(data)
         if len(self._cuts):
             _, _, ends = engine.encode_with_origins(data, engine.ordinary_rules)
@@ -142,7 +144,7 @@ class IntervalCounter:
             raise IndexError(
                 f"part {i}, from {first[i]} to {last[i]}, is not inside the text of {len(self._text)}"
             )
-        if self._is_odd:
+        if self._has_surrogates:
             parts = zip(first.tolist(), last.tolist(), strict=True)
             return np.diff(self._n_ids([utf8_of(self._text[start:stop]) for start, stop in parts]))
         if self._byte_of is not None:
@@ -170,11 +172,3 @@ class IntervalCounter:
         row = bytearray().join(parts)
         encoder = self._engine.encoder_for(row, self._engine.ordinary_rules)
         return encoder.encode_segments(row, ends_of(parts))[1]
-
-
-def _is_clean(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

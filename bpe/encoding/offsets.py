@@ -51,7 +51,7 @@ def encode_segments(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the ids of texts that are joined, and the labels of the first and the last byte of each."""
     texts, labels = _checked_segments(segments)
-    text = type(texts[0])().join(texts) if texts else ""
+    text = texts[0][:0].join(texts) if texts else ""
     ids, starts, ends = encode_with_offsets(engine, text, rules)
     if not labels and len(ids):
         raise ValueError("segments is empty, so that what add_special_tokens puts around it has no label")
