@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Collection
 
 from bpe.formats.limits import check_longest
-from bpe.formats.ranks import check_merges_alone, check_no_added, check_no_idle
+from bpe.formats.ranks import check_no_added, check_no_atomic, check_no_idle
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import read_json
 from bpe.support.warning import warn
@@ -92,7 +92,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
             f"vocab.json and merges.txt hold no split pattern; programs that read them use GPT-2's, not "
             f"{pattern.spec!r:.200}. A tokenizer.json holds any pattern"
         )
-    check_merges_alone(vocabulary, "vocab.json with merges.txt")
+    check_no_atomic(vocabulary, "vocab.json with merges.txt")
     check_no_added(vocabulary, "vocab.json")
     check_no_idle(vocabulary, "vocab.json")
     warn_lost(vocabulary.extras, "vocab.json")

@@ -42,7 +42,7 @@ def check_lengths(
     made = range(256, 256 + len(merges)) if merged_ids is None else merged_ids
     for rank, ((left, right), token_id) in enumerate(zip(merges, made, strict=True)):
         if left not in length_of or right not in length_of:
-            return
+            return  # wrong merges are refused elsewhere
         length_of[token_id] = length_of[left] + length_of[right]
         total += length_of[token_id]
         if total > MAX_BYTES:

@@ -1,15 +1,14 @@
 """Finds the tokens that the merges of a ``tokenizer.json`` name and make, for all merges at once.
 
-The texts of all tokens and all merges are joined to one row. The part of the row between two places has a
-hash::
+The texts of all tokens and all merges are joined to one text. Its part between two places has a hash::
 
     codes     c[0]       c[1]       c[2]   ...     characters; B is the base, and all is modulo 2 ** 64
     total     c[0] B     + c[1] B²  + c[2] B³ ...
     hash of s:e          (total[e] - total[s]) B**(n - s)
 
-Equal texts have equal hashes, wherever they are in the row. A token is looked up by its hash in a few tables,
+Equal parts have equal hashes, wherever they are. A token is looked up by its hash in a few tables,
 and then compared character by character, so a collision does no harm. The token that a merge makes is looked
-up like its parts, because in the row its right part directly follows its left part.
+up like its parts, because its right part directly follows its left part.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ import numpy as np
 from bpe.support.text import code_points
 
 MOST_CHARACTERS = 1 << 24
-"""The longest row; it takes some 50 bytes of memory per character. Real ones have 7 million."""
+"""The longest joined text; it takes some 50 bytes of memory per character. Real ones have 7 million."""
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
-_ROW = 1 << 10
+_BLOCK = 1 << 10  # powers that are computed at a time
 _MOST_TABLES = 12
 _SPACE, _LINE_END = 0x20, 0x0A
 
 
 def find_merges(tokens: Collection[str], merges: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the places of each merge's parts and of the token that it makes; None if any is not found."""
-    row = _row_of(merges)
-    if row is None:
+    joined = _joined(merges)
+    if joined is None:
         return None
-    merged, edges = row  # merge i is merged[edges[2 * i] : edges[2 * i + 2]], its parts meet at the middle
+    merged, edges = joined  # merge i is merged[edges[2 * i] : edges[2 * i + 2]], its parts meet at the middle
     ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
     codes = np.concatenate([code_points("".join(tokens)), merged])
     if len(codes) > MOST_CHARACTERS or not len(ends):
@@ -62,21 +61,21 @@ def find_merges(tokens: Collection[str], merges: Any) -> tuple[np.ndarray, np.nd
     return parts.reshape(-1, 2), made
 
 
-def _row_of(merges: Any) -> tuple[np.ndarray, np.ndarray] | None:
+def _joined(merges: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the characters of the parts of all merges, and where parts begin and end."""
     if not isinstance(merges, list) or len(merges) > MOST_CHARACTERS:
         return None
     kinds = {*map(type, merges)}
     if kinds == {str}:
-        row = "\n".join(merges)
+        text = "\n".join(merges)
     elif kinds == {list} and {*map(len, merges)} == {2}:
         try:
-            row = " ".join(chain.from_iterable(merges))
+            text = " ".join(chain.from_iterable(merges))
         except TypeError:  # a part is not a str
             return None
     else:
         return None
-    codes = code_points(row)
+    codes = code_points(text)
     is_separator = (codes == _SPACE) | (codes == _LINE_END) if kinds == {str} else codes == _SPACE
     cuts = np.flatnonzero(is_separator)
     # As many separators as were put in, so no part contains one.
@@ -89,11 +88,11 @@ def _row_of(merges: Any) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _hashes(codes: np.ndarray) -> Any:
-    """Return a function from places in a row to the hashes of the texts between them."""
+    """Return a function from places in a text to the hashes of the parts between them."""
     n = len(codes)
-    steps = np.cumprod(np.full(_ROW, _BASE))
-    rows = np.cumprod(np.full(n // _ROW + 1, steps[-1]))
-    powers = np.multiply.outer(rows, steps).ravel()  # B ** (i + 1), times a constant
+    in_block = np.cumprod(np.full(_BLOCK, _BASE))
+    of_blocks = np.cumprod(np.full(n // _BLOCK + 1, in_block[-1]))
+    powers = np.multiply.outer(of_blocks, in_block).ravel()  # B ** (i + 1), times a constant
     total = np.zeros(n + 1, np.uint64)
     np.multiply(codes, powers[:n], out=total[1:])
     np.cumsum(total, out=total)

@@ -15,7 +15,7 @@ import functools
 import re
 
 from bpe.formats.limits import check_lengths
-from bpe.formats.ranks import check_merges_alone, check_no_added, check_no_idle
+from bpe.formats.ranks import check_no_added, check_no_atomic, check_no_idle
 from bpe.pipeline.patterns import render
 from bpe.splitting.pattern import PATTERNS, Pattern
 from bpe.splitting.regex_engine import compiled
@@ -78,7 +78,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
             raise ValueError(
                 f"in minbpe, merge {rank} makes id {256 + rank} from lower ids, not {token_id}. {_HINT}"
             )
-    check_merges_alone(vocabulary, "minbpe")
+    check_no_atomic(vocabulary, "minbpe")
     check_no_added(vocabulary, "minbpe")
     check_no_idle(vocabulary, "minbpe")
     warn_lost(vocabulary.extras, "minbpe")

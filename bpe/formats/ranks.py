@@ -104,7 +104,7 @@ def _pieces_of(
     return new_pieces(int(lengths.max()), ranks._replace(in_order=False)), data, offsets
 
 
-def check_merges_alone(vocabulary: Vocabulary, what: str) -> None:
+def check_no_atomic(vocabulary: Vocabulary, what: str) -> None:
     """Raise a ValueError if the vocabulary has atomic tokens."""
     for token_id in vocabulary.atomic_ids[:1]:
         raise ValueError(
@@ -133,7 +133,7 @@ def check_no_idle(vocabulary: Vocabulary, what: str, but: Collection[str] = ()) 
 
 def check_ranks(vocabulary: Vocabulary, needed_by: str) -> None:
     """Raise a ValueError unless the merges of a vocabulary follow from its ids as ranks."""
-    pairs, _, whole = merges_of(vocabulary.id_of)
+    pairs, _, atomic_ids = merges_of(vocabulary.id_of)
     ours, n = vocabulary.pairs, min(len(vocabulary.pairs), len(pairs))
     for rank in np.flatnonzero((ours[:n] != pairs[:n]).any(axis=1))[:1]:
         raise ValueError(
@@ -145,9 +145,9 @@ def check_ranks(vocabulary: Vocabulary, needed_by: str) -> None:
             f"{needed_by} holds the ranks of tokens, not merges: {len(ours)} merges would "
             f"become {len(pairs)}. A tokenizer.json holds merges"
         )
-    for token_id in sorted({*whole} ^ {*vocabulary.atomic_ids})[:1]:
+    for token_id in sorted({*atomic_ids} ^ {*vocabulary.atomic_ids})[:1]:
         raise ValueError(
             f"{needed_by} holds the ranks of tokens, not merges, and would "
-            f"{'' if token_id in whole else 'not '}encode a piece with the bytes of id {token_id}, "
+            f"{'' if token_id in atomic_ids else 'not '}encode a piece with the bytes of id {token_id}, "
             f"{vocabulary.bytes_of[token_id]!r:.80}, to this id. A tokenizer.json holds merges"
         )
