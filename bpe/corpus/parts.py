@@ -13,13 +13,11 @@ from typing import BinaryIO, TypeAlias
 
 from bpe.corpus.reading import BLOCK_BYTES, STDIN, FilePart, kind_of, stamp_of
 from bpe.corpus.sources import Corpus
-from bpe.splitting.boundaries import cut_inside
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.special_search import SpecialSearch, search_for
 
 Cut: TypeAlias = Callable[[bytes, Pattern, SpecialSearch], int]
 
-PART_BYTES = 64 << 20
 WINDOW_BYTES = 1 << 16  # bytes that are searched for a position to cut
 
 
@@ -27,10 +25,13 @@ def parts_of(
     corpus: Corpus,
     pattern: Pattern,
     specials: frozenset[str],
-    part_bytes: int = PART_BYTES,
-    cut: Cut = cut_inside,
+    part_bytes: int,
+    cut: Cut,
 ) -> list[list[FilePart]]:
-    """Cut a corpus of files into parts of about equal size; each is a list of files and ranges of files."""
+    """Cut a corpus of files into parts of about `part_bytes`; each is a list of files and ranges of files.
+
+    `cut` returns where a text can be cut, or 0.
+    """
     search = search_for(specials)
     parts: list[list[FilePart]] = []
     room = 0

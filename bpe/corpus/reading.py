@@ -28,12 +28,6 @@ Advance = Callable[[int], object]
 _ZST_BYTES = 1 << 9  # read at a time: 4 bytes of zstd may unpack to 128 KiB, so these to 16 MiB
 
 
-def blocks_of(data: bytes, size: int) -> Iterator[bytes]:
-    """Cut bytes into blocks of `size` bytes; the last block has the rest."""
-    for start in range(0, len(data), size):
-        yield data[start : start + size]
-
-
 def kind_of(path: Path) -> tuple[str, str]:
     """Return the format and the compression of a file, by its name."""
     suffixes = [suffix.lower() for suffix in path.suffixes]

@@ -32,9 +32,9 @@ def json_lines(
     field: str,
     errors: Errors,
     name: str,
-    start: int = 0,
+    start: int,
     *,
-    most: int = RECORD_BYTES,
+    most: int,
 ) -> Iterator[bytes]:
     r"""Yield the documents in lines of JSON; lines of more than `most` bytes are an error."""
     parse, place = json.JSONDecoder().decode, start
@@ -83,9 +83,9 @@ def _too_long(where: str, most: int) -> ValueError:
 
 
 def _odd_line(line: bytes, field: str, errors: Errors, where: str, name: str, place: int) -> bytes | None:
-    """Return the document of a line that the fast path refused; None if it has no text to keep."""
+    """Return the document of a line that is no plain record; None if it has no text to keep."""
     at = f"{where} at byte {place}"
-    keeps_bytes = False  # that are not UTF-8
+    keeps_bytes = False  # whether the line has bytes that are not UTF-8, which are kept
     try:
         text = line.decode()
     except UnicodeDecodeError:
@@ -129,7 +129,7 @@ def parquet_rows(
     errors: Errors,
     advance: Callable[[int], object],
     *,
-    most: int = RECORD_BYTES,
+    most: int,
 ) -> Iterator[bytes]:
     """Yield the documents in a column of a Parquet file."""
     arrow = extra("pyarrow", "parquet", "reading .parquet files")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from bpe.corpus.reading import BLOCK_BYTES, FORMATS, STDIN, FilePart, blocks_of, kind_of, stamp_of
+from bpe.corpus.reading import BLOCK_BYTES, FORMATS, STDIN, FilePart, kind_of, stamp_of
 from bpe.corpus.records import RECORD_BYTES, json_lines, parquet_rows
 from bpe.corpus.validity import Errors, check_errors, clean_blocks, clean_document
 from bpe.support.arrow import ArrowTexts, arrow_texts
@@ -444,7 +444,9 @@ CorpusLike: TypeAlias = "Corpus | os.PathLike[str] | Iterable[os.PathLike[str] |
 
 
 def _in_blocks(document: bytes, block_bytes: int) -> Iterable[bytes]:
-    return (document,) if len(document) <= block_bytes else blocks_of(document, block_bytes)
+    if len(document) <= block_bytes:
+        return (document,)
+    return (document[start : start + block_bytes] for start in range(0, len(document), block_bytes))
 
 
 def _refuse_names(items: Sequence[Any]) -> None:
@@ -458,7 +460,7 @@ def _refuse_names(items: Sequence[Any]) -> None:
 
 
 def _is_name(text: str) -> bool:
-    """Return whether a text is the name of a file, or a path of a folder: a word may be the name of one."""
+    """Return whether a text is the path of a file, or of a folder if it has a "/": a word may be a text."""
     return os.path.isfile(text) or ("/" in text and bool(text.strip("./")) and os.path.isdir(text))
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Literal, TypeAlias
 
 from bpe.support.text import as_bytes, as_text
@@ -38,7 +39,8 @@ def clean_blocks(blocks: Iterable[bytes], errors: Errors, name: str, start: int 
         yield from blocks
         return
     pending = b""
-    for block in _and_none(blocks):
+    block: bytes | None
+    for block in chain(blocks, [None]):
         is_last = block is None
         data = pending + (block or b"")
         try:
@@ -54,11 +56,6 @@ def clean_blocks(blocks: Iterable[bytes], errors: Errors, name: str, start: int 
             yield clean
         pending = data[n_done:]
         start += n_done
-
-
-def _and_none(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
-    yield from blocks
-    yield None
 
 
 def clean_document(

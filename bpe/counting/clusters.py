@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from bpe.corpus import Corpus, CorpusLike
-from bpe.corpus.parts import PART_BYTES, Cut, parts_of
+from bpe.corpus.parts import Cut, parts_of
 from bpe.corpus.reading import FilePart, extra
 from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.counting.word_counts import WordCounts
@@ -34,9 +34,9 @@ from bpe.support.progress import Progress, progress_bar
 from bpe.vocabulary.vocabulary import check_specials
 from structures import ByteCounter
 
-_MOST_PART_BYTES = 1 << 30
-_PARTS_EACH = 3  # parts for each worker, where they are between PART_BYTES and that
-_SECONDS = 0.5
+_LEAST_PART_BYTES, _MOST_PART_BYTES = 64 << 20, 1 << 30
+_PARTS_EACH = 3  # for each worker, if parts of that size are within these bounds
+_SECONDS = 0.5  # between two reports of progress
 
 
 def count_words(
@@ -179,7 +179,7 @@ def _counted(distributed: Any, client: Any, source: Corpus, plan: Plan, progress
 
 def _part_bytes(n_bytes: int, n_at_once: int) -> int:
     """Return the size of a part: a few parts for each worker, within bounds."""
-    return min(max(n_bytes // (_PARTS_EACH * max(n_at_once, 1)), PART_BYTES), _MOST_PART_BYTES)
+    return min(max(n_bytes // (_PARTS_EACH * max(n_at_once, 1)), _LEAST_PART_BYTES), _MOST_PART_BYTES)
 
 
 def _ended(distributed: Any, waiting: set[Any]) -> set[Any]:

@@ -15,6 +15,7 @@ from bpe.counting.clusters import _added, _count_part, _part_bytes, count_words
 from bpe.counting.pieces import count_corpus
 from bpe.counting.word_counts import WordCounts
 from bpe.id_files.shards import _Job, _on_worker, _Work
+from bpe.splitting.boundaries import cut_inside
 from structures import ByteCounter
 from tests.optional import optional
 
@@ -52,7 +53,7 @@ def test_parts_of_texts(tmp_path_factory, name, errors, specials, texts, part_by
     source, pattern = Corpus(paths, errors=errors), bpe.Pattern.of(name)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bpe.corpus.parts.WINDOW_BYTES", window_bytes)
-        parts = parts_of(source, pattern, frozenset(specials), part_bytes)
+        parts = parts_of(source, pattern, frozenset(specials), part_bytes, cut_inside)
     ranges = [part for group in parts for part in group]
     for path, data in zip(paths, texts, strict=True):
         mine = [part for part in ranges if part.path == path]
@@ -73,16 +74,17 @@ def test_large_files_are_cut(tmp_path, monkeypatch):
     (tmp_path / "d.txt").write_text("x" * 200_000)
     (tmp_path / "e.txt").write_text("small")
     (tmp_path / "f.txt").write_text("small")
-    parts = parts_of(Corpus(tmp_path), bpe.Pattern.of("o200k"), frozenset(), 30_000)
+    parts = parts_of(Corpus(tmp_path), bpe.Pattern.of("o200k"), frozenset(), 30_000, cut_inside)
     names = [[part.path.name[0] for part in group] for group in parts]
     assert names == [["a"]] * 3 + [["b"]] * 4 + [["c"], ["d"], ["e", "f"]]
-    uncut = parts_of(Corpus(tmp_path / "a.txt"), bpe.Pattern.of("(?s:.{1,3})"), frozenset(), 30_000)
+    by_threes = bpe.Pattern.of("(?s:.{1,3})")
+    uncut = parts_of(Corpus(tmp_path / "a.txt"), by_threes, frozenset(), 30_000, cut_inside)
     assert [[(part.start, part.stop) for part in group] for group in uncut] == [[(0, 105_000)]]
 
 
 def test_a_file_that_changed_since(tmp_path):
     (tmp_path / "a.txt").write_text("one two")
-    (group,) = parts_of(Corpus(tmp_path), bpe.Pattern.of("gpt2"), frozenset())
+    (group,) = parts_of(Corpus(tmp_path), bpe.Pattern.of("gpt2"), frozenset(), 64 << 20, cut_inside)
     (tmp_path / "a.txt").write_text("one two three")
     with pytest.raises(ValueError, match=r"a\.txt changed from 7 to 13 bytes"):
         _count_part(group, {}, None, bpe.Pattern.of("gpt2"), ())
@@ -114,7 +116,7 @@ def folder(tmp_path, book):
 
 @pytest.mark.parametrize("part_bytes", [1000, 20_000, 1 << 30])
 def test_the_result_is_the_local_one(client, folder, part_bytes, monkeypatch):
-    monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", part_bytes)
+    monkeypatch.setattr("bpe.counting.clusters._LEAST_PART_BYTES", part_bytes)
     monkeypatch.setattr("bpe.counting.clusters._MOST_PART_BYTES", part_bytes)
     local = count_words(folder, "cl100k", ["<|end|>"])
     done = []
@@ -139,7 +141,7 @@ def test_other_clients_hear_nothing_of_it(client, folder):
 
 
 def test_an_interrupt_leaves_no_tasks(client, folder, monkeypatch):
-    monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", 1000)
+    monkeypatch.setattr("bpe.counting.clusters._LEAST_PART_BYTES", 1000)
     monkeypatch.setattr("bpe.counting.clusters._MOST_PART_BYTES", 1000)
 
     def interrupt(done, total):
@@ -181,7 +183,7 @@ def test_the_size_of_parts(n_bytes, n_at_once, expected):
 
 def test_a_worker_that_is_killed(client, folder, monkeypatch):
     """Only the time changes."""
-    monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", 2000)
+    monkeypatch.setattr("bpe.counting.clusters._LEAST_PART_BYTES", 2000)
     monkeypatch.setattr("bpe.counting.clusters._MOST_PART_BYTES", 2000)
     local = count_words(folder)
     before = set(client.run(os.getpid).values())
@@ -202,7 +204,7 @@ def test_a_worker_that_is_killed(client, folder, monkeypatch):
 
 
 def test_workers_that_die_again_and_again(folder, monkeypatch):
-    monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", 1000)
+    monkeypatch.setattr("bpe.counting.clusters._LEAST_PART_BYTES", 1000)
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,

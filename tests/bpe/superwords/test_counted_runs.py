@@ -561,7 +561,7 @@ def client():
 def test_a_cluster_counts_what_one_process_does(client, tmp_path, book, part_bytes, monkeypatch):
     (tmp_path / "a.txt").write_text(book)
     (tmp_path / "b.jsonl").write_text('{"text": "fifteen men on the"}\n' * 1000)
-    monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", part_bytes)
+    monkeypatch.setattr("bpe.counting.clusters._LEAST_PART_BYTES", part_bytes)
     monkeypatch.setattr("bpe.counting.clusters._MOST_PART_BYTES", part_bytes)
     local, done = bpe.count_runs(tmp_path, "cl100k", [SPECIAL]), []
     for scheduler in (client, client.scheduler.address):
