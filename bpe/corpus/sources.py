@@ -210,7 +210,7 @@ class Corpus:
         return [part.path for part in self.parts()]
 
     def parts(self) -> list[FilePart]:
-        """Return the files of the corpus, as what can be read.
+        """Return the files of the corpus as parts that can be read.
 
         Returns
         -------
@@ -246,7 +246,7 @@ class Corpus:
         Raises
         ------
         ValueError
-            Of an iterable, those files are known that have been read.
+            An output is a file of the corpus. Of an iterable, only files that were read so far are known.
 
         Complexity
         ----------

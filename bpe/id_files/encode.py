@@ -52,7 +52,7 @@ class EncodedFiles:
     Attributes
     ----------
     ids, offsets : Path
-        The files. Of Megatron, `offsets` is the .idx; a table is both.
+        The files. For Megatron, `offsets` is the .idx file; for a table, both are the table.
     dtype : numpy.dtype
         Of the ids.
     n_documents, n_bytes, n_tokens : int
@@ -78,7 +78,7 @@ class EncodedFiles:
 
 class _Stretch(NamedTuple):
     data: bytes
-    n_own: int  # bytes; what follows them is looked at, and begins the next stretch
+    n_own: int  # bytes; those after them are only context, and begin the next stretch
     is_last: bool  # of its document
     begins: Begins = Begins.TEXT
 
@@ -265,7 +265,7 @@ def _encoded(
     The first stretch is at byte `place` of the document `number`; an error names the document.
     """
     try:
-        ids, offsets = _with_neighbors(engine, batch, rules, threads)
+        ids, offsets = _with_context(engine, batch, rules, threads)
     except ValueError:
         # Once more, one by one, to name the document.
         for data, n_own, is_last, _ in batch:
@@ -276,10 +276,10 @@ def _encoded(
     return _own_ids(engine, batch, ids, offsets)
 
 
-def _with_neighbors(
+def _with_context(
     engine: Engine, batch: list[_Stretch], rules: Rules, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids of stretches, with those of what is only looked at, and where those of each begin."""
+    """Return the ids of stretches, with those of their context, and where those of each begin."""
     if all(stretch.begins is Begins.TEXT for stretch in batch):
         return joined(*encode_groups(engine, [stretch.data for stretch in batch], threads, rules))
 
@@ -294,7 +294,7 @@ def _with_neighbors(
 def _own_ids(
     engine: Engine, batch: list[_Stretch], ids: np.ndarray, offsets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Leave out the ids of what is not a stretch's own."""
+    """Leave out the ids of the context after each stretch."""
     is_own = np.ones(len(ids), bool)
     for i, (data, n_own, *_) in enumerate(batch):
         if n_own < len(data):
