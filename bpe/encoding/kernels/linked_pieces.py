@@ -275,3 +275,18 @@ def merge_at(self, view, place, new_id):
         prev_rank = rank_at(self, view, prev_place, place)
         view.ranks[prev_place] = prev_rank
     return rank, prev_place, prev_rank
+
+
+@kernel
+def state(self):
+    """Return copies of the arrays, by name, for tests."""
+    return (
+        self.tokens.copy(),
+        self.next_of.copy(),
+        self.prev_of.copy(),
+        self.ranks.copy(),
+        self.marked.copy(),
+        self.first_of.copy(),
+        self.waiting.copy(),
+        self.somewhere.copy(),
+    )

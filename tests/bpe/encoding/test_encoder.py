@@ -70,12 +70,6 @@ def merge_by_ranks(room, data, offsets, by_heap):
         merge_in_rounds(room, offsets[-1])
 
 
-@kernel
-def arrays_of(room):
-    links = room.tokens.copy(), room.next_of.copy(), room.prev_of.copy(), room.ranks.copy()
-    return links, (room.marked.copy(), room.first_of.copy(), room.waiting.copy(), room.somewhere.copy())
-
-
 def run(pieces, merges, made, way):
     """Merge pieces; return the ids of each, after a check of the invariants."""
     offsets = np.cumsum([0, *map(len, pieces)])
@@ -84,7 +78,7 @@ def run(pieces, merges, made, way):
     assert way != "rounds" or ranks.in_order
     room = linked.new_pieces(int(offsets[-1]), ranks)
     merge_all(room, np.frombuffer(b"".join(pieces), np.uint8), offsets, way)
-    (all_tokens, next_of, prev_of, ranks), (marked, first_of, waiting, somewhere) = arrays_of(room)
+    all_tokens, next_of, prev_of, ranks, marked, first_of, waiting, somewhere = linked.state(room)
     assert (first_of == -1).all()
     assert not waiting.any()
     assert not somewhere.any()
