@@ -182,7 +182,8 @@ class StreamEncoder:
         A piece can depend on what follows it. So some bytes that follow are encoded, too, and their ids are
         dropped. Nothing changes before all is encoded: an error or an interrupt leaves the text whole.
         """
-        data, ids = bytes(self._held), list[int]()
+        ids: list[int] = []
+        data = bytes(self._held)
         n_decided, end, begins = self._engine.decided(data, self._begins, self._inside)
         if end:
             ids = self._ids_of(data[:end])
